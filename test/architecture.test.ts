@@ -92,8 +92,8 @@ const rules: Record<string, Rule> = {
     values: ['src/service/config', 'src/platform/db', 'src/platform/embedded', 'src/platform/temporal', 'store'],
   },
   'src/service/worker-process': {
-    values: ['src/platform/embedded'],
-    types: ['src/service/config', 'src/service/metrics', 'src/service/servers'],
+    values: ['src/platform/embedded', 'src/service/metrics'],
+    types: ['src/service/config', 'src/service/servers'],
   },
   'src/service': { values: anyPart },
   'src/cli': { values: anyPart },

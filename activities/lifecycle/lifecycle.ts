@@ -19,7 +19,7 @@ import { activitiesOf } from './kinds.js';
 /** How a job ended, if its record agrees. */
 export type Finished = ({ kind: 'ended' } & EndedJob) | { kind: 'unfinished' };
 
-export function lifecycleActivities({ db, temporal, metrics }: ActivityDeps) {
+export function lifecycleActivities({ db, temporal, metrics, log }: ActivityDeps) {
   return {
     /** Records a decision: status, outcomes of commands and events, in one transaction. */
     record: ({ from, decision, ...job }: JobRef & { from: ControlState; decision: Decision }): Promise<Recorded> =>
@@ -53,7 +53,11 @@ export function lifecycleActivities({ db, temporal, metrics }: ActivityDeps) {
         if (closed === 'unfinished') return { closed: null, finished: { kind: 'unfinished' as const } };
         return { closed, finished: { kind: 'ended' as const, ...(await readEnd(tx, jobId)) } };
       });
-      if (closed && finished.kind === 'ended') metrics.jobEnded(closed, finished.outcome.status);
+      if (closed && finished.kind === 'ended') {
+        const { status, error } = finished.outcome;
+        metrics.jobEnded(closed, status);
+        if (error) log.warn({ job_id: jobId, code: error.code, reason: error.message }, 'job failed');
+      }
       return finished;
     },
 

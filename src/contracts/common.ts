@@ -166,6 +166,18 @@ export const warningsSchema = z
   .array(z.string())
   .describe('Probable mistakes in the request, which is valid, or in the answers to its rollouts.');
 
+export const stuckSchema = z
+  .object({
+    cause: z.string().describe("Temporal's name of the failure, such as non_deterministic_error."),
+    message: z.string(),
+    since: timestamp,
+  })
+  .meta({ id: 'StuckJob' })
+  .nullable()
+  .describe(
+    'Why the job makes no progress: its workflow task fails again and again, until an operator helps. null: it does not.',
+  );
+
 export const jobFields = {
   job_id: z.string(),
   ...labelViewFields,
@@ -178,6 +190,7 @@ export const jobFields = {
   error: z.string().nullable().describe('Why the job failed; null otherwise.'),
   error_details: errorDetailsSchema.nullable(),
   stopped_by: z.string().nullable().describe('What ended the job.'),
+  stuck: stuckSchema,
   warnings: warningsSchema,
   webhook: webhookViewSchema.nullable(),
 };

@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import { checkRoles, exposureWarnings, setGrpcProxy, setTraceHeaders, type Config, type Roles } from './config.js';
 import { createLoginTokens } from '../platform/http/dashboard/login-tokens.js';
 import { keysOf } from './keys.js';
-import { createMetrics, mergeMetrics, serveMetrics, type Metrics, type MetricValues } from './metrics.js';
+import { createMetrics, type Metrics, type MetricValues } from './metrics.js';
+import { mergeMetrics, serveMetrics } from './metrics/serve.js';
 import { startServers, type Servers } from './servers.js';
 import { chooseAddress } from './address.js';
 import { startApi } from './api.js';
@@ -13,6 +14,8 @@ import { prepareModels } from './models.js';
 import type { Basis, Shared, Start } from './parts.js';
 import { startWorkerHere } from './worker-here.js';
 import { countOpenJobs } from '../jobs/store/open-jobs.js';
+import { countStuckJobs } from '../jobs/store/stuck.js';
+import { readLiveWorkers } from '../platform/temporal/worker-reports.js';
 import { readTaskQueues } from '../platform/temporal/task-queues.js';
 import { WorkerProcess } from './worker-process.js';
 
@@ -146,7 +149,14 @@ async function startOwnServers({ config, log, life }: Start, secretKey: Buffer):
 
 function sampleQueues(metrics: Metrics, { db, temporal }: Pick<Shared, 'db' | 'temporal'>): void {
   metrics.sample(async () => {
-    const [openJobs, taskQueues] = await Promise.all([db.worker(countOpenJobs), readTaskQueues(temporal)]);
-    return { openJobs, taskQueues };
+    const [ofDatabase, taskQueues] = await Promise.all([
+      db.worker(async (tx) => ({
+        openJobs: await countOpenJobs(tx),
+        stuckJobs: await countStuckJobs(tx),
+        liveWorkers: (await readLiveWorkers(tx)).length,
+      })),
+      readTaskQueues(temporal),
+    ]);
+    return { ...ofDatabase, taskQueues };
   });
 }

@@ -1,8 +1,4 @@
-import cluster from 'node:cluster';
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import {
-  AggregatorRegistry,
   collectDefaultMetrics,
   Counter,
   Gauge,
@@ -11,9 +7,8 @@ import {
   type MetricObjectWithValues,
   type MetricValue,
 } from 'prom-client';
-import { StartupError } from '../platform/embedded/errors.js';
 import { limitedValues } from './metrics/labels.js';
-import { shareSample } from './metrics/sample.js';
+import { addSampledGauges, type Samples } from './metrics/sampled.js';
 
 /** A try of a model call; `status` null: no answer. Unknown tokens and costs are null. */
 export interface MeasuredCall {
@@ -25,12 +20,6 @@ export interface MeasuredCall {
   promptTokens: number | null;
   completionTokens: number | null;
   costUsd: number | null;
-}
-
-/** Values that a process reads where it is asked for its metrics. */
-export interface Samples {
-  openJobs: { kind: string; status: string; count: number }[];
-  taskQueues: { type: string; backlog: number; ageSeconds: number }[];
 }
 
 /** Slots of a worker by type of task. */
@@ -48,6 +37,8 @@ export interface Metrics {
   /** Counts a proposal of a search, by its outcome. */
   proposal(outcome: string): void;
   jobEnded(kind: string, status: string): void;
+  /** Counts a job whose workflow tasks begin to fail. */
+  workflowTaskFailure(cause: string): void;
   /** Time from an event to its delivery on a stream. */
   eventLag(seconds: number): void;
   /** Adds gauges of `read`, which runs at most every few seconds, and only for a scrape. */
@@ -72,7 +63,6 @@ const maxOrganizations = 100;
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  if (cluster.isWorker) giveMetrics(registry);
   collectDefaultMetrics({ register: registry });
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name: `ratchet_${name}`, help, labelNames, registers });
@@ -103,6 +93,7 @@ export function createMetrics(): Metrics {
   const retries = counter('retries_total', 'Tries that follow a failed one.', ['target']);
   const proposals = counter('proposals_total', 'Proposals of searches.', ['outcome']);
   const ended = counter('jobs_ended_total', 'Jobs that this process closed.', ['kind', 'status']);
+  const stuck = counter('workflow_task_failures_total', 'Jobs whose workflow tasks began to fail.', ['cause']);
   const lag = histogram(
     'event_lag_seconds',
     'Time from an event to its delivery on a stream.',
@@ -137,6 +128,7 @@ export function createMetrics(): Metrics {
     retry: (target) => retries.inc({ target }),
     proposal: (outcome) => proposals.inc({ outcome }),
     jobEnded: (kind, status) => ended.inc({ kind, status }),
+    workflowTaskFailure: (cause) => stuck.inc({ cause }),
     eventLag: (seconds) => lag.observe(Math.max(0, seconds)),
     storedBytes: (bytes) => {
       stored.reset();
@@ -155,33 +147,6 @@ function outcomeOf(status: number | null): string {
   return status >= 300 ? 'refused' : 'ok';
 }
 
-/** Every process reads the same values, so several of them are no sum. */
-function addSampledGauges(registry: Registry, read: () => Promise<Samples>): void {
-  const gauge = (name: string, help: string, labelNames: string[]) =>
-    new Gauge({
-      name: `ratchet_${name}`,
-      help,
-      labelNames,
-      registers: [registry],
-      aggregator: 'max' as const,
-      collect: () => refresh(),
-    });
-  const jobs = gauge('open_jobs', 'Jobs that have not ended.', ['kind', 'status']);
-  const backlog = gauge('task_queue_backlog', 'Tasks in Temporal that wait for a worker.', ['type']);
-  const age = gauge('task_queue_age_seconds', 'Age of the oldest task that waits for a worker.', ['type']);
-  const up = gauge('sample_up', '1: the open jobs and task queues could be read; 0: they are absent.', []);
-  const refresh = shareSample(async () => {
-    const sample = await read().catch(() => null);
-    for (const gauge of [jobs, backlog, age]) gauge.reset();
-    up.set(sample ? 1 : 0);
-    for (const { kind, status, count } of sample?.openJobs ?? []) jobs.set({ kind, status }, count);
-    for (const queue of sample?.taskQueues ?? []) {
-      backlog.set({ type: queue.type }, queue.backlog);
-      age.set({ type: queue.type }, queue.ageSeconds);
-    }
-  });
-}
-
 function addWorkerGauges(registry: Registry, slots: () => WorkerSlots): void {
   new Gauge({
     name: 'ratchet_worker_slots',
@@ -195,54 +160,4 @@ function addWorkerGauges(registry: Registry, slots: () => WorkerSlots): void {
       }
     },
   });
-}
-
-/** The metrics of several processes as one, in Prometheus text format. */
-export async function mergeMetrics(processes: readonly (() => Promise<MetricValues>)[]): Promise<string> {
-  const values = await Promise.all(processes.map((valuesOf) => valuesOf()));
-  return AggregatorRegistry.aggregate(values).metrics();
-}
-
-/** Gives the metrics of one of several API processes to `gatherMetrics` of the parent. */
-function giveMetrics(registry: Registry): void {
-  AggregatorRegistry.setRegistries([registry]);
-  new AggregatorRegistry();
-}
-
-/** The metrics of all API processes below this one: sums, and averages of their loops. */
-export async function gatherMetrics(): Promise<string> {
-  gathering ??= new AggregatorRegistry();
-  return gathering.clusterMetrics();
-}
-
-let gathering: AggregatorRegistry<'text/plain; version=0.0.4; charset=utf-8'> | undefined;
-
-/** Serves the metrics at /metrics; resolves with a function that stops it. */
-export async function serveMetrics(
-  textOf: () => Promise<string>,
-  { port, host }: { port: number; host: string },
-): Promise<() => Promise<void>> {
-  const server = createServer((request, response) => {
-    if (request.url !== '/metrics') {
-      response.writeHead(404).end();
-      return;
-    }
-    textOf().then(
-      (text) => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(text),
-      (error: Error) => response.writeHead(500).end(error.message),
-    );
-  });
-  server.listen(port, host);
-  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
-    const setting =
-      cause.code === 'EADDRINUSE' ? 'RATCHET_METRICS_PORT' : 'RATCHET_METRICS_HOST or RATCHET_METRICS_PORT';
-    throw new StartupError(`The metrics cannot be served at ${host}:${port} (${cause.code}): change ${setting}.`, {
-      cause,
-    });
-  });
-  return async () => {
-    server.close();
-    server.closeAllConnections();
-    await once(server, 'close');
-  };
 }

@@ -23,6 +23,7 @@ export async function startWorkerHere(shared: Shared, bundle: WorkflowBundlePath
     codecKey: config.codecKey,
     buildId: config.workerBuildId,
     retention: { keep: config.keepDays, onSizes: metrics.storedBytes },
+    onStuck: metrics.workflowTaskFailure,
     deps: { db, notifications, ...clients, secretKey, publicUrl, metrics, tracing, log },
     client: temporal,
     log,

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import type { MetricValues } from './metrics.js';
+import { metricsOf, type MetricsAnswer } from './metrics/asked.js';
 import type { ServerProcess } from '../platform/embedded/launch.js';
 import { end, processMark, type ProcessMark } from '../platform/embedded/process.js';
 import { supervise, type SupervisedServer } from '../platform/embedded/supervise.js';
@@ -15,8 +16,9 @@ export interface WorkerSettings {
   servers: Servers;
 }
 
+type StartMessage = { ready: true } | { ready: false; reason: string };
 /** Messages of the worker: it polls, it cannot start, or its metrics, which it was asked for. */
-export type WorkerMessage = { ready: true } | { ready: false; reason: string } | { metrics: MetricValues };
+export type WorkerMessage = StartMessage | MetricsAnswer;
 
 const entry = fileURLToPath(new URL('./processes/worker-child.js', import.meta.url));
 /** Longer than the worker's own grace period for rollouts in flight. */
@@ -39,8 +41,8 @@ function load(): LoadingWorker {
 /** A worker in a process of its own, which loads its code at once; it is replaced when it dies. */
 export class WorkerProcess {
   readonly #first = load();
-  /** The process that polls; null: none yet, or it starts again. */
-  #polling: ChildProcess | null = null;
+  /** Asks the process that polls for its metrics; null: none polls yet, or it starts again. */
+  #askMetrics: (() => Promise<MetricValues>) | null = null;
   #supervised: SupervisedServer | null = null;
   #endedAt: number[] = [];
 
@@ -60,9 +62,9 @@ export class WorkerProcess {
   async #begin({ child, mark, gone }: LoadingWorker, settings: WorkerSettings): Promise<ServerProcess> {
     try {
       child.send(settings);
-      const answer = await nextMessage(child);
-      if ('reason' in answer) throw new Error(answer.reason);
-      this.#polling = child;
+      const answer = await firstMessage(child);
+      if (!answer.ready) throw new Error(answer.reason);
+      this.#askMetrics = metricsOf(child);
       return { mark, gone: gone.then(() => this.#noteEnd()) };
     } catch (error) {
       await end(mark, ['SIGKILL']);
@@ -71,7 +73,7 @@ export class WorkerProcess {
   }
 
   #noteEnd(): void {
-    this.#polling = null;
+    this.#askMetrics = null;
     this.#endedAt.push(performance.now());
   }
 
@@ -91,18 +93,14 @@ export class WorkerProcess {
     return this.#endedAt.length;
   }
 
-  /** The worker's metrics; none while it starts again. */
+  /** The worker's metrics; none while it starts again or hangs. */
   async metrics(): Promise<MetricValues> {
-    if (!this.#polling) return [];
-    const answered = nextMessage(this.#polling);
-    this.#polling.send('metrics');
-    const answer = await answered.catch(() => null);
-    return answer && 'metrics' in answer ? answer.metrics : [];
+    return this.#askMetrics?.() ?? [];
   }
 }
 
 /** Rejects if the process ends first. */
-async function nextMessage(child: ChildProcess): Promise<WorkerMessage> {
+async function firstMessage(child: ChildProcess): Promise<StartMessage> {
   const stopWaiting = new AbortController();
   const { signal } = stopWaiting;
   const ended = once(child, 'exit', { signal }).then(() => {
@@ -110,7 +108,7 @@ async function nextMessage(child: ChildProcess): Promise<WorkerMessage> {
   });
   ended.catch(() => undefined);
   try {
-    const [message] = (await Promise.race([once(child, 'message', { signal }), ended])) as [WorkerMessage];
+    const [message] = (await Promise.race([once(child, 'message', { signal }), ended])) as [StartMessage];
     return message;
   } finally {
     stopWaiting.abort();

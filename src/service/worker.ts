@@ -18,6 +18,7 @@ import type { InstallationClient } from '../platform/temporal/installation-clien
 import { guardQueue, type QueueGuard } from '../platform/temporal/queue-guard.js';
 import { identityOf } from '../platform/temporal/pollers.js';
 import { announceBuild, pinnedTo } from '../platform/temporal/worker-versioning.js';
+import { startReporting } from '../platform/temporal/worker-reports.js';
 import { startReconciler } from '../platform/temporal/reconciler.js';
 import { startRetention, type RetentionOptions } from '../platform/temporal/retention.js';
 
@@ -45,7 +46,8 @@ export interface WorkerOptions {
   log: Logger;
   /** The workflow bundle; default: the bundle of the build. */
   bundle?: WorkflowBundlePath;
-  reconcileEveryMs?: number;
+  /** Called for each job whose workflow tasks begin to fail. */
+  onStuck(cause: string): void;
   /** Default: everything is kept. */
   retention?: RetentionOptions;
 }
@@ -82,7 +84,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   // An unhandled rejection would end the process before a caller awaits `ended`.
   ended.catch((err: Error) => log.error({ err }, 'worker failed'));
   if (options.buildId) announceBuild(client, options.buildId, log, draining.signal);
-  const reconciler = startReconciler(client, deps.db, log, options.reconcileEveryMs, deps.metrics.jobEnded);
+  const stopReporting = await startReporting(deps.db, log, options.buildId);
+  const reconciler = startReconciler({
+    client,
+    db: deps.db,
+    log,
+    onClosed: deps.metrics.jobEnded,
+    onStuck: options.onStuck,
+  });
   const retention = startRetention(client, deps.db, log, options.retention);
   return {
     ended,
@@ -98,7 +107,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       if (worker.getState() === 'RUNNING') worker.shutdown();
       void guard.stop();
       await Promise.all([reconciler.stop(), retention.stop()]);
-      await ended;
+      await ended.finally(stopReporting);
     },
   };
 }
@@ -121,13 +130,19 @@ function sinksOf(guard: QueueGuard): InjectedSinks<OwnershipSinks> {
   return { ownership: { refused: { fn: (_info, owner) => guard.refused(owner), callDuringReplay: true } } };
 }
 
+/**
+ * What the SDK says at each attempt at a failing workflow task, and at the end of each failed job.
+ * The reconciler reports the former once, and the activity that ends a job the latter.
+ */
+const reportedByUs = ['Workflow failed', 'Failed to process Workflow Activation'];
+
 /** Forwards the log of Temporal's core to ours. Call it once, before the first connection. */
 export function installRuntime(log: Logger): void {
   const level = (name: 'trace' | 'debug' | 'info' | 'warn' | 'error') => (message: string, meta?: object) =>
-    log[name](meta ?? {}, message);
+    log[reportedByUs.includes(message) ? 'debug' : name](meta ?? {}, message);
   Runtime.install({
     logger: {
-      log: (name, message, meta) => log[name.toLowerCase() as 'info'](meta ?? {}, message),
+      log: (name, message, meta) => level(name.toLowerCase() as 'info')(message, meta),
       trace: level('trace'),
       debug: level('debug'),
       info: level('info'),

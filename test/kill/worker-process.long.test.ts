@@ -49,6 +49,25 @@ test('a killed worker is replaced, and its job completes', async () => {
   expect(metrics).toMatch(/ratchet_http_request_duration_seconds_count\{method="POST"/);
 }, 120_000);
 
+test('a frozen worker is not ready, and hides no metrics of the API', async () => {
+  const frozen = on.tree.processOf(worker);
+  const isReady = async () => (await fetch(`${on.tree.url}/readyz`)).ok;
+  const scrape = async () => (await fetch(`http://127.0.0.1:${on.world.metricsPort}/metrics`)).text();
+  await until('it is ready', isReady);
+  process.kill(frozen, 'SIGSTOP');
+  try {
+    const texts = await Promise.all(range(0, 15).map(scrape));
+    for (const text of texts) expect(text).toContain('ratchet_http_request_duration_seconds_count');
+    // Temporal alone would notice it a minute after its last poll.
+    await until('it is not ready', async () => !(await isReady()));
+    expect(await scrape()).toMatch(/^ratchet_live_workers 0$/m);
+  } finally {
+    process.kill(frozen, 'SIGCONT');
+  }
+  await until('it is ready again', isReady);
+  expect(await scrape()).toMatch(/^ratchet_live_workers 1$/m);
+}, 120_000);
+
 test('a worker ends with the process that started it, and the next start continues', async () => {
   const id = await create();
   await hasBegun(id);

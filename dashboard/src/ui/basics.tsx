@@ -8,6 +8,16 @@ export function Badge({ status, text }: { status: string; text?: string }) {
   return <span class={`badge badge-${status}`}>{text ?? words(status)}</span>;
 }
 
+/** Marks a job whose workflow task fails; the title says why. */
+export function StuckBadge({ stuck }: { stuck: { cause: string; message: string } | null }) {
+  if (!stuck) return null;
+  return (
+    <span class="badge badge-failed" title={`${words(stuck.cause)}: ${stuck.message}`}>
+      stuck
+    </span>
+  );
+}
+
 export function Tag({ children }: { children: ComponentChildren }) {
   return <span class="tag">{children}</span>;
 }

@@ -7,6 +7,7 @@ import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import type { readConcurrency } from '../store/concurrency.js';
 import type { Usage } from '../store/usage.js';
 import type { JobRow, SessionHead } from '../store/jobs.js';
+import type { Stuck } from '../store/stuck.js';
 import type { HttpDeps } from '../../platform/http/deps.js';
 import { webhookView } from './webhooks.js';
 
@@ -37,9 +38,15 @@ export function jobView(job: JobRow, { temporalUrl }: Pick<HttpDeps, 'temporalUr
     error: job.errorDetails?.message ?? null,
     error_details: job.errorDetails,
     stopped_by: job.stoppedBy,
+    stuck: stuckView(job.stuck),
     warnings: [...job.warnings, ...rolloutWarnings(job), ...[stopAdvice(job.kind, job.stoppedBy) ?? []].flat()],
     webhook: webhookView(job.webhook),
   };
+}
+
+/** Why a job makes no progress. */
+export function stuckView(stuck: Stuck | null): JobView['stuck'] {
+  return stuck && { ...stuck, since: iso(new Date(stuck.since)) };
 }
 
 /** A job's concurrency. */

@@ -24,6 +24,7 @@ import { webhookOf, type WebhookState } from './webhooks.js';
 import { positionColumn } from '../../platform/db/positions.js';
 import { insertLabels } from './labels.js';
 import { JobPage, type JobFilter } from './list-pages.js';
+import type { Stuck } from './stuck.js';
 import { requestShard } from './usage.js';
 import type { JobFault } from '../../core/jobs/fault.js';
 
@@ -132,6 +133,7 @@ export interface JobRow<Head = JobHead> extends Marks {
   scored: { rollouts: number; withFeedback: number; low: number | null; high: number | null; empty: EmptyCounts };
   errorDetails: JobFault | null;
   stoppedBy: string | null;
+  stuck: Stuck | null;
   warnings: string[];
   webhook: WebhookState | null;
   /** Whether its age has removed them. */
@@ -167,7 +169,7 @@ const columns = `id as "jobId", org_id as "orgId", kind, key_id as "keyId", stat
             'low', reward_low, 'high', reward_high, 'empty', empty_answers)
      from job_controls where job_id = jobs.id) as scored,
   error_details as "errorDetails",
-  stopped_by as "stoppedBy", warnings, ${webhookOf('jobs.id')} as webhook,
+  stopped_by as "stoppedBy", stuck, warnings, ${webhookOf('jobs.id')} as webhook,
   traces_expired as "tracesExpired", events_expired as "eventsExpired", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 
 /** A job of the organization; null: none, a deleted one, or a malformed id. */

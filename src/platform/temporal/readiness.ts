@@ -2,13 +2,15 @@ import type { Db } from '../db/db.js';
 import { schemaProblem, selectApplied, type AppliedMigration } from '../db/migrate.js';
 import { exhaustedResource } from '../db/postgres-errors.js';
 import { proveWritable } from '../db/write-probe.js';
+import { countStuckJobs } from '../../jobs/store/stuck.js';
 import type { InstallationClient } from './installation-client.js';
 import { createPollers, type Pollers } from './pollers.js';
+import { readLiveWorkers } from './worker-reports.js';
 import { buildOf, setCurrentCommand } from './worker-versioning.js';
 
-/** A readiness check; `detail`: the problem, null where there is none. */
+/** A readiness check; `detail`: the problem, or what is worth a look; null: nothing. */
 export interface Check {
-  name: 'database' | 'migrations' | 'temporal' | 'worker';
+  name: 'database' | 'migrations' | 'temporal' | 'worker' | 'jobs';
   ok: boolean;
   detail: string | null;
 }
@@ -44,19 +46,20 @@ export function createReadiness(probed: Probed): () => Promise<Check[]> {
 }
 
 function probe(probed: Probed, pollers: Pollers): Promise<Check[]> {
-  const { db, client, workerEnds } = probed;
+  const { db } = probed;
   return Promise.all([
     check('database', deadlineMs, () => proveWritable(db)),
     check('migrations', deadlineMs, () => checkMigrations(db)),
     check('temporal', deadlineMs + causeMs, () => checkTemporal(probed)),
-    check('worker', deadlineMs, () => checkWorker(client, pollers, workerEnds())),
+    check('worker', deadlineMs, () => checkWorker(probed, pollers)),
+    check('jobs', deadlineMs, () => describeStuckJobs(db)),
   ]);
 }
 
-async function check(name: Check['name'], withinMs: number, run: () => Promise<void>): Promise<Check> {
+async function check(name: Check['name'], withinMs: number, run: () => Promise<string | null | void>): Promise<Check> {
   try {
-    await withDeadline(run(), withinMs);
-    return { name, ok: true, detail: null };
+    const detail = (await withDeadline(run(), withinMs)) ?? null;
+    return { name, ok: true, detail };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const exhausted = exhaustedResource(error);
@@ -64,13 +67,19 @@ async function check(name: Check['name'], withinMs: number, run: () => Promise<v
   }
 }
 
+/** Names stuck jobs. One job is not the service, which stays ready. */
+async function describeStuckJobs(db: Db): Promise<string | null> {
+  const stuck = await db.worker(countStuckJobs);
+  return stuck.length === 0 ? null : `stuck: ${stuck.map(({ cause, count }) => `${count} by ${cause}`).join(', ')}`;
+}
+
 /** Rejects where a check takes longer than the deadline. */
-async function withDeadline(result: Promise<void>, withinMs: number): Promise<void> {
+async function withDeadline<T>(result: Promise<T>, withinMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${withinMs} ms`)), withinMs);
   });
-  await Promise.race([result, timeout]).finally(() => clearTimeout(timer));
+  return Promise.race([result, timeout]).finally(() => clearTimeout(timer));
 }
 
 async function checkMigrations(db: Db): Promise<void> {
@@ -91,7 +100,8 @@ async function checkTemporal({ client, explain, namespaceProblem }: Probed): Pro
   if (problem !== null) throw new Error(problem);
 }
 
-async function checkWorker(client: InstallationClient, pollers: Pollers, ends: number): Promise<void> {
+async function checkWorker({ db, client, workerEnds }: Probed, pollers: Pollers): Promise<void> {
+  const ends = workerEnds();
   if (ends >= maxEnds) throw new Error(`the worker has ended ${ends} times in the last minute; see its log`);
   const { own, currentBuild: current } = await client.withDeadline(Date.now() + deadlineMs, pollers);
   if (own.length === 0) {
@@ -99,8 +109,10 @@ async function checkWorker(client: InstallationClient, pollers: Pollers, ends: n
       `no worker of this installation polls the task queue ${client.installation.taskQueue}; start one with "ratchet worker"`,
     );
   }
+  const live = await db.worker(readLiveWorkers);
+  const builds = own.map(({ deploymentOptions }) => buildOf(deploymentOptions)).filter((build) => live.includes(build));
+  if (builds.length === 0) throw new Error('the worker hangs: none has reported in the last seconds');
   // Without a current build, new jobs go to workers without a build.
-  const builds = own.map(({ deploymentOptions }) => buildOf(deploymentOptions));
   if (builds.includes(current)) return;
   const wanted = current ? `workers of build ${current}` : 'workers without a RATCHET_WORKER_BUILD_ID';
   throw new Error(

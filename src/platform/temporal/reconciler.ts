@@ -2,12 +2,14 @@ import { WorkflowNotFoundError, type WorkflowExecutionStatusName } from '@tempor
 import type { Logger } from 'pino';
 import { endEvents } from '../../core/events/jobs.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
-import type { Db } from '../db/db.js';
+import type { Db, Tx } from '../db/db.js';
 import { isDeleted } from '../../kinds/deployment/store/deployments.js';
 import { finishJob, type ClosedState } from '../../jobs/store/decisions/record.js';
+import { clearStuck, markStuck, type FailingTask } from '../../jobs/store/stuck.js';
 import { markSending, readDueWebhooks } from '../../jobs/store/webhooks.js';
 import { takeLostWake } from '../../rollouts/store/slots.js';
 import { startRepeating } from '../../util/repeating.js';
+import { readFailingTask } from './failing-task.js';
 import { cancelWorkflow, signalRewards } from './commands.js';
 import type { InstallationClient } from './installation-client.js';
 import { startWebhook, startWorkflow } from './starter.js';
@@ -26,6 +28,8 @@ interface OpenJob extends Record<string, unknown> {
   kind: JobKind;
   workflow_id: string;
   workflow_started: boolean;
+  /** As it was marked; null: it was not stuck. */
+  stuck_cause: string | null;
 }
 
 export interface Reconciler {
@@ -34,43 +38,43 @@ export interface Reconciler {
   stop(): Promise<void>;
 }
 
-/** Called for each job that a sweep has closed. */
-type OnClosed = (kind: JobKind, status: ClosedState['status']) => void;
+/** What a reconciler works on, and who is told what it finds. */
+export interface ReconcilerOptions {
+  client: InstallationClient;
+  db: Db;
+  log: Logger;
+  /** Default 5 s. */
+  everyMs?: number;
+  /** Called for each job that a sweep has closed. */
+  onClosed?(kind: JobKind, status: ClosedState['status']): void;
+  /** Called for each job whose workflow tasks begin to fail, and for each new cause. */
+  onStuck?(cause: string): void;
+}
 
 /**
  * Repairs what a crash or an operator left behind: closes jobs whose workflow is closed or gone;
  * starts missing workflows; repeats lost reward signals; cancels workflows of deleted deployments.
- * Starts the delivery of due webhooks. Each step is idempotent: several processes may run it.
+ * Marks jobs whose workflow tasks fail. Starts the delivery of due webhooks. Each step is
+ * idempotent: several processes may run it.
  */
-export function startReconciler(
-  client: InstallationClient,
-  db: Db,
-  log: Logger,
-  everyMs = 5_000,
-  onClosed: OnClosed = () => undefined,
-): Reconciler {
+export function startReconciler(options: ReconcilerOptions): Reconciler {
   const { run, stop } = startRepeating(
-    (stopping) => sweepOnce(client, db, log, onClosed, stopping),
-    everyMs,
-    (err) => log.warn({ err }, 'reconciler sweep failed; retrying at the next'),
+    (stopping) => sweepOnce(options, stopping),
+    options.everyMs ?? 5_000,
+    (err) => options.log.warn({ err }, 'reconciler sweep failed; retrying at the next'),
   );
   return { sweep: run, stop };
 }
 
-async function sweepOnce(
-  client: InstallationClient,
-  db: Db,
-  log: Logger,
-  onClosed: OnClosed,
-  stopping: AbortSignal,
-): Promise<void> {
+async function sweepOnce(options: ReconcilerOptions, stopping: AbortSignal): Promise<void> {
+  const { client, db, log } = options;
   const jobs = await db.worker((tx) =>
     tx.query<OpenJob>('select * from open_jobs(now() - make_interval(secs => $1), $2)', [startGraceSeconds, batch]),
   );
   for (const job of jobs) {
     if (stopping.aborted) return;
     try {
-      await client.withDeadline(Date.now() + deadlineMs, () => check(client, db, log, onClosed, job));
+      await client.withDeadline(Date.now() + deadlineMs, () => check(options, job));
     } catch (err) {
       log.warn({ err, job_id: job.id }, 'job not checked; retrying at the next sweep');
     }
@@ -90,23 +94,28 @@ async function startWebhooks(client: InstallationClient, db: Db, log: Logger, st
   }
 }
 
-async function check(client: InstallationClient, db: Db, log: Logger, onClosed: OnClosed, job: OpenJob): Promise<void> {
+async function check(options: ReconcilerOptions, job: OpenJob): Promise<void> {
+  const { client, db, log } = options;
   const ref = { orgId: job.org_id, jobId: job.id };
   if (!job.workflow_started) {
     await startWorkflow(client, db, { ...ref, kind: job.kind });
     log.info({ job_id: job.id }, 'workflow started by the reconciler');
     return;
   }
-  const ending = await readEnding(client, job);
-  const { isClosed, isForgotten, isUnwanted } = await db.org(job.org_id, async (tx) => {
+  const found = await readState(client, job);
+  const ending = found.state === 'ended' ? found.ending : null;
+  const { isClosed, isForgotten, isUnwanted, report } = await db.org(job.org_id, async (tx) => {
     const isClosed = ending && (await finishJob(tx, ref, ending));
     const isForgotten = !ending && (await takeLostWake(tx, job.id, wakeGraceSeconds));
+    const report = found.state === 'open' ? await mark(tx, job, found.failing) : null;
     // Last, since the order of locks is the control row, then the job's row.
     await tx.query('update jobs set checked_at = now() where id = $1', [job.id]);
-    return { isClosed, isForgotten, isUnwanted: !ending && job.kind === 'deployment' && (await isDeleted(tx, job.id)) };
+    const isUnwanted = !ending && job.kind === 'deployment' && (await isDeleted(tx, job.id));
+    return { isClosed, isForgotten, isUnwanted, report };
   });
+  report?.(options);
   if (ending && isClosed) {
-    onClosed(job.kind, ending.status);
+    options.onClosed?.(job.kind, ending.status);
     log.warn(
       { job_id: job.id, status: ending.status, reason: ending.error?.message },
       'job closed by the reconciler: its workflow is closed',
@@ -116,25 +125,54 @@ async function check(client: InstallationClient, db: Db, log: Logger, onClosed: 
   if (isUnwanted) await cancelWorkflow(client, job.workflow_id);
 }
 
-/** The job's ending by the status of its workflow; null: the workflow still runs. */
-async function readEnding(client: InstallationClient, job: OpenJob): Promise<ClosedState | null> {
-  const workflowId = job.workflow_id;
+/** Marks what has changed since the last visit; returns how to report it. */
+async function mark(
+  tx: Tx,
+  { id, stuck_cause: before }: OpenJob,
+  failing: FailingTask | null,
+): Promise<((options: ReconcilerOptions) => void) | null> {
+  if (failing && failing.cause !== before && (await markStuck(tx, id, failing)))
+    return ({ log, onStuck }) => {
+      onStuck?.(failing.cause);
+      log.error(
+        { job_id: id, cause: failing.cause, reason: failing.message },
+        'job is stuck: its workflow task fails and is retried',
+      );
+    };
+  if (!failing && before !== null && (await clearStuck(tx, id)))
+    return ({ log }) => log.warn({ job_id: id, cause: before }, 'job goes on: its workflow task has succeeded');
+  return null;
+}
+
+type WorkflowState = { state: 'open'; failing: FailingTask | null } | { state: 'ended'; ending: ClosedState };
+
+/** Whether a job's workflow is open, and whether its task fails; or how the job ends. */
+async function readState(client: InstallationClient, job: OpenJob): Promise<WorkflowState> {
   let status: WorkflowExecutionStatusName | 'GONE';
   try {
-    status = (await client.workflow.getHandle(workflowId).describe()).status.name;
+    const found = await client.workflow.getHandle(job.workflow_id).describe();
+    status = found.status.name;
+    if (status === 'RUNNING') return { state: 'open', failing: await readFailingTask(client, found) };
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
     status = 'GONE';
   }
-  if (status === 'RUNNING' || status === 'CONTINUED_AS_NEW' || status === 'PAUSED') return null;
+  if (status === 'CONTINUED_AS_NEW' || status === 'PAUSED') return { state: 'open', failing: null };
+  return { state: 'ended', ending: endingOf(job, status) };
+}
+
+/** A job's ending by the status of its closed workflow. */
+function endingOf(
+  { kind, workflow_id: workflowId }: OpenJob,
+  status: WorkflowExecutionStatusName | 'GONE',
+): ClosedState {
   if (status === 'CANCELLED') {
-    const events = endEvents(job.kind, { status: 'cancelled' });
+    const events = endEvents(kind, { status: 'cancelled' });
     return { status: 'cancelled', stoppedBy: 'cancelled', error: null, events, workflowId, accepted: [] };
   }
   const message = reasons[status] ?? `The job's workflow closed as ${status} and left the job open.`;
-  const code = `workflow_${status.toLowerCase()}`;
-  const error = { code, message, retryable: true };
-  const events = endEvents(job.kind, { status: 'failed', error });
+  const error = { code: `workflow_${status.toLowerCase()}`, message, retryable: true };
+  const events = endEvents(kind, { status: 'failed', error });
   return { status: 'failed', stoppedBy: 'failed', error, events, workflowId, accepted: [] };
 }
 

@@ -1,4 +1,5 @@
 import type { Service } from '../main.js';
+import { metricsQuestion, type MetricsAnswer } from '../metrics/asked.js';
 
 /** What an API process tells its parent once it listens. */
 export interface StartedApi {
@@ -18,9 +19,11 @@ export const signalsOfParent: ('SIGHUP' | 'SIGINT' | 'SIGQUIT' | 'SIGTERM')[] = 
 ];
 
 /** In one of several API processes: reports to the parent, and stops when that says so. */
-export function joinParent({ url, temporalUi }: Service, close: () => void): void {
+export function joinParent(service: Service, close: () => void): void {
   process.on('message', (message) => {
     if (message === stopMessage) close();
+    if (message === metricsQuestion)
+      void service.metrics().then((metrics) => process.send!({ metrics } satisfies MetricsAnswer));
   });
-  process.send!({ url: url!, temporalUi } satisfies StartedApi);
+  process.send!({ url: service.url!, temporalUi: service.temporalUi } satisfies StartedApi);
 }

@@ -7,7 +7,9 @@ import { firstFree } from '../../platform/embedded/ports.js';
 import { createLog } from '../log.js';
 import { handOver } from '../early-stop.js';
 import { stopMessage, type StartedApi } from './api.js';
-import { gatherMetrics, serveMetrics } from '../metrics.js';
+import type { MetricValues } from '../metrics.js';
+import { metricsOf } from '../metrics/asked.js';
+import { mergeMetrics, serveMetrics } from '../metrics/serve.js';
 
 /** Longer than an API process takes to stop. */
 const shutdownMs = 35_000;
@@ -40,7 +42,7 @@ export async function superviseApis(count: number, onReady: (api: StartedApi, co
   await Promise.all(Array.from({ length: count - 1 }, start));
   supervision.begin();
   if (config.metricsPort !== null)
-    await serveMetrics(gatherMetrics, { port: config.metricsPort, host: config.metricsHost });
+    await serveMetrics(gatherMetrics(), { port: config.metricsPort, host: config.metricsHost });
   onReady(api, config);
 }
 
@@ -74,6 +76,17 @@ function supervise(fork: () => Worker, log: Logger) {
       await Promise.all(workers.map(end));
     },
   };
+}
+
+/** Gathers the metrics of all API processes: sums, and averages of their loops. */
+function gatherMetrics(): () => Promise<string> {
+  const asks = new WeakMap<Worker, () => Promise<MetricValues>>();
+  const askOf = (worker: Worker) => {
+    const ask = asks.get(worker) ?? metricsOf(worker);
+    asks.set(worker, ask);
+    return ask;
+  };
+  return () => mergeMetrics(Object.values(cluster.workers ?? {}).flatMap((worker) => (worker ? [askOf(worker)] : [])));
 }
 
 /** Resolves when the process has ended. */

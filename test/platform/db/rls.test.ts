@@ -25,7 +25,7 @@ describe('row-level security', () => {
     await admin.connect();
     const { rows } = await admin.query<{ relname: string; relrowsecurity: boolean; relforcerowsecurity: boolean }>(
       `select relname, relrowsecurity, relforcerowsecurity from pg_class
-        where relkind = 'r' and relnamespace = 'public'::regnamespace and relname not in ('schema_migrations', 'secret_key_fingerprint', 'installation', 'write_probe')`,
+        where relkind = 'r' and relnamespace = 'public'::regnamespace and relname not in ('schema_migrations', 'secret_key_fingerprint', 'installation', 'write_probe', 'worker_reports')`,
     );
     const { rows: role } = await admin.query(
       `select rolsuper, rolbypassrls, rolcanlogin, rolcreaterole from pg_roles where rolname = 'ratchet_app'`,
@@ -74,7 +74,14 @@ describe('row-level security', () => {
     const open = `select * from open_jobs(now() + interval '1 minute', 10)`;
     const jobs = await db.worker((tx) => tx.query<{ org_id: string }>(open));
     expect(jobs.map((row) => row.org_id).sort()).toEqual(['one', 'two']);
-    expect(Object.keys(jobs[0]!).sort()).toEqual(['id', 'kind', 'org_id', 'workflow_id', 'workflow_started']);
+    expect(Object.keys(jobs[0]!).sort()).toEqual([
+      'id',
+      'kind',
+      'org_id',
+      'stuck_cause',
+      'workflow_id',
+      'workflow_started',
+    ]);
     expect(await db.worker((tx) => tx.query('select * from due_webhooks(10)'))).toEqual([
       { org_id: 'two', job_id: expect.any(String), run: 1, workflow_suffix: '' },
     ]);
@@ -82,6 +89,10 @@ describe('row-level security', () => {
     expect(await db.worker((tx) => tx.query(`update jobs set status = 'failed' returning id`))).toEqual([]);
     expect(await db.worker((tx) => tx.query('select * from count_open_jobs()'))).toEqual([
       expect.objectContaining({ status: 'running', count: 2 }),
+    ]);
+    await db.org('one', (tx) => tx.query(`update jobs set stuck = '{"cause": "timed_out"}'`));
+    expect(await db.worker((tx) => tx.query('select * from count_stuck_jobs()'))).toEqual([
+      { cause: 'timed_out', count: 1 },
     ]);
     const expired = `select * from expired_jobs('traces', now() + interval '1 minute', 10)`;
     await db.org('two', (tx) => tx.query('update jobs set completed_at = now()'));
@@ -97,6 +108,7 @@ describe('row-level security', () => {
       ...orgs,
       'select * from due_webhooks(10)',
       'select * from count_open_jobs()',
+      'select * from count_stuck_jobs()',
     ])
       expect(await db.org('one', (tx) => tx.query(listed))).toEqual([]);
   });

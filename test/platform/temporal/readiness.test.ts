@@ -39,7 +39,7 @@ test('callers of one second share a look', async () => {
   const first = readiness();
   expect(readiness()).toBe(first);
   const checks = await first;
-  expect(checks).toMatchObject([{ name: 'database', ok: true }, { name: 'migrations', ok: true }, {}, {}]);
+  expect(checks).toMatchObject([{ name: 'database', ok: true }, { name: 'migrations', ok: true }, {}, {}, {}]);
   expect(await readiness()).toBe(checks);
   expect(describeNamespace).toHaveBeenCalledTimes(1);
   await until('it looks again', async () => (await readiness()) !== checks);

@@ -19,12 +19,8 @@ test('a Temporal that accepts connections without an answer does not delay the r
   const db = connect(await createDatabase(), log, 2);
   const connection = Connection.lazy({ address: `127.0.0.1:${(silent.address() as AddressInfo).port}` });
   const never = 3_600_000;
-  const reconciler = startReconciler(
-    new InstallationClient({ connection }, { id: 'one', taskQueue: 'one' }),
-    db,
-    log,
-    never,
-  );
+  const client = new InstallationClient({ connection }, { id: 'one', taskQueue: 'one' });
+  const reconciler = startReconciler({ client, db, log, everyMs: never });
   try {
     const { jobId } = await insertJob(db);
     await db.org('default', (tx) =>

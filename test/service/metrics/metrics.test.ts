@@ -1,5 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
-import { createMetrics, mergeMetrics, type MeasuredCall } from '../../../src/service/metrics.js';
+import { createMetrics, type MeasuredCall } from '../../../src/service/metrics.js';
+import { mergeMetrics } from '../../../src/service/metrics/serve.js';
 
 const call: MeasuredCall = {
   provider: 'openai',
@@ -46,7 +47,9 @@ test('the number of models and of error codes is bounded', async () => {
 test('scrapes share a sample, and processes that read the same values are no sum', async () => {
   const read = jest.fn(() =>
     Promise.resolve({
-      openJobs: [{ kind: 'session', status: 'running', count: 3 }],
+      openJobs: [{ kind: 'session', status: 'running', count: 3, progressAge: 60 }],
+      stuckJobs: [{ cause: 'timed_out', count: 2 }],
+      liveWorkers: 2,
       taskQueues: [{ type: 'activity', backlog: 2, ageSeconds: 7 }],
     }),
   );
@@ -56,6 +59,8 @@ test('scrapes share a sample, and processes that read the same values are no sum
   const text = await textOf(api, worker);
   expect(read).toHaveBeenCalledTimes(2);
   expect(text).toContain('ratchet_open_jobs{kind="session",status="running"} 3');
+  expect(text).toContain('ratchet_progress_age_seconds{kind="session"} 60');
+  expect(text).toContain('ratchet_stuck_jobs{cause="timed_out"} 2');
   expect(text).toContain('ratchet_task_queue_age_seconds{type="activity"} 7');
   expect(text).toContain('ratchet_sample_up 1');
 });
@@ -67,5 +72,6 @@ test('a sample that cannot be read is absent, and the others are shown', async (
   const text = await textOf(metrics);
   expect(text).toContain('ratchet_sample_up 0');
   expect(text).not.toContain('ratchet_open_jobs{');
+  expect(text).not.toMatch(/^ratchet_live_workers /m);
   expect(text).toContain('ratchet_jobs_ended_total{kind="session",status="completed"} 1');
 });

@@ -2,7 +2,7 @@ import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { count, dollars, milliseconds, reward } from '../../util/format.js';
 import { link } from '../../util/router.js';
-import { Badge, Time } from '../../ui/basics.js';
+import { Badge, StuckBadge, Time } from '../../ui/basics.js';
 import { NotRead } from './version/not-read.js';
 import { useSeen } from '../../ui/in-view.js';
 import type { NameGroup } from './version/versions.js';
@@ -32,7 +32,8 @@ export function NameRow({ group: { name, live, newest, versions } }: { group: Na
       </td>
       <td class="short">
         <Badge status={live ? 'live' : newest.status} />{' '}
-        {live && newest.id !== live.id && newest.status !== 'ready' && <Badge status={newest.status} />}
+        {live && newest.id !== live.id && newest.status !== 'ready' && <Badge status={newest.status} />}{' '}
+        <StuckBadge stuck={newest.stuck} />
         <NotRead error={error} />
       </td>
       <td class="number">{count(versions)}</td>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { shortId, words } from '../../util/format.js';
 import { link } from '../../util/router.js';
-import { Badge, Tag, Time } from '../../ui/basics.js';
+import { Badge, StuckBadge, Tag, Time } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
 import type { Job } from '../../data/job.js';
 
@@ -47,7 +47,7 @@ export function Head(props: { job: Job; kind: string; facts: ComponentChildren; 
 function Title({ job }: { job: Job }) {
   return (
     <Heading title={job.name ?? shortId(job.job_id)}>
-      <bdi>{job.name ?? shortId(job.job_id)}</bdi> <Badge status={job.status} />
+      <bdi>{job.name ?? shortId(job.job_id)}</bdi> <Badge status={job.status} /> <StuckBadge stuck={job.stuck} />
       {job.archived && <Tag>archived</Tag>}
       {job.tags.map((tag) => (
         <a key={tag} class="plain-link" href={link([], { tag })}>
@@ -77,8 +77,10 @@ function Failure({ job: { error, error_details: details }, kind }: { job: Job; k
   );
 }
 
-function Warnings({ job: { warnings, concurrency, webhook } }: { job: Job }) {
+function Warnings({ job: { warnings, concurrency, webhook, stuck } }: { job: Job }) {
   const all = [...warnings];
+  if (stuck)
+    all.push(`The job is stuck: its workflow task fails and is retried. ${words(stuck.cause)}: ${stuck.message}`);
   if (concurrency.lowered_because)
     all.push(
       `${concurrency.limit} of ${concurrency.max_concurrent} rollouts at a time: ${concurrency.lowered_because}`,

@@ -3,7 +3,7 @@ import type { Run } from '../../data/runs.js';
 import { count, dollars, reward, shortId } from '../../util/format.js';
 import { link, pageOf, setQuery } from '../../util/router.js';
 import { isActive } from '../../data/job.js';
-import { Badge, Tag, Time } from '../../ui/basics.js';
+import { Badge, StuckBadge, Tag, Time } from '../../ui/basics.js';
 
 interface Marked {
   id: string;
@@ -102,7 +102,7 @@ function RunRow({ run }: { run: Run }) {
         ))}
       </td>
       <td class="short">
-        <Badge status={run.status} />
+        <Badge status={run.status} /> <StuckBadge stuck={run.stuck} />
       </td>
       <td class="number">{reward(rewardOf(run))}</td>
       <td class="short">

@@ -260,7 +260,7 @@ export async function finishJob(tx: Tx, job: JobRef, end: ClosedState): Promise<
     jobKinds[row.kind].isSearch ? countOutcomes(tx, job, end.outcomesThrough ?? 0, true) : keepTotals(tx, job.jobId),
     keepAgreement(tx, job.jobId),
     tx.query(
-      `update jobs set status = $2, stopped_by = $3, error_details = $4::jsonb, projection = projection || $5::jsonb,
+      `update jobs set status = $2, stuck = null, stopped_by = $3, error_details = $4::jsonb, projection = projection || $5::jsonb,
               started_at = coalesce(started_at, now()), completed_at = now()
         where id = $1`,
       [job.jobId, end.status, end.stoppedBy, end.error && toJsonb(end.error), toJsonb(end.projection ?? {})],

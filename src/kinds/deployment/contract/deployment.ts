@@ -6,6 +6,7 @@ import {
   containerUrlSchema,
   envNameSchema,
   errorDetailsSchema,
+  stuckSchema,
   timestamp,
   warningsSchema,
 } from '../../../contracts/common.js';
@@ -143,6 +144,7 @@ const summary = {
   status: deploymentStatusSchema,
   live: z.boolean().describe('Whether its name serves this deployment.'),
   snapshot_id: z.string().nullable().describe('null until the snapshot is published.'),
+  stuck: stuckSchema,
   tags: labelViewFields.tags,
   metadata: labelViewFields.metadata,
   notes: labelViewFields.notes,

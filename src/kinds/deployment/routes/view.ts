@@ -4,16 +4,17 @@ import type { deploymentListSchema, deploymentSchema, GateView } from '../contra
 import type { DeploymentHead, DeploymentRow } from '../store/deployments.js';
 import type { OpenEvaluation } from '../store/gate.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
-import { iso, isoOrNull, rowsView } from '../../../jobs/routes/view.js';
+import { iso, isoOrNull, rowsView, stuckView } from '../../../jobs/routes/view.js';
 import { webhookView } from '../../../jobs/routes/webhooks.js';
 
 export const deploymentsBase = jobKinds.deployment.path;
 
 /** A deployment in a list. */
 export function deploymentSummary(row: DeploymentHead): z.output<typeof deploymentListSchema>['deployments'][number] {
-  const { id, name, status, live, snapshotId, tags, metadata, notes, archived } = row;
+  const { id, name, status, live, snapshotId, stuck, tags, metadata, notes, archived } = row;
   const marks = { tags, metadata, notes, archived };
-  return { id, name, status, live, snapshot_id: snapshotId, ...marks, created_at: iso(row.createdAt) };
+  const state = { status, live, snapshot_id: snapshotId, stuck: stuckView(stuck) };
+  return { id, name, ...state, ...marks, created_at: iso(row.createdAt) };
 }
 
 /** A deployment, with the running evaluation of its gate. */

@@ -153,6 +153,14 @@ create table write_probe (
 );
 insert into write_probe default values;
 
+-- The workers that run: each reports itself every few seconds.
+create unlogged table worker_reports (
+  worker text primary key,
+  -- null: without worker versioning
+  build_id text,
+  seen_at timestamptz not null default now()
+);
+
 
 -- ---------------------------------------------------------------------------
 -- Jobs
@@ -205,6 +213,8 @@ create table jobs (
   error_details jsonb,
   -- why the job ended
   stopped_by text,
+  -- of an open job whose workflow task fails: {cause, message, since}
+  stuck jsonb,
   -- probable mistakes in the request
   warnings text[] not null default '{}',
   -- what its age has removed, or removes now
@@ -230,6 +240,7 @@ create index jobs_by_source on jobs (source_job_id) where source_job_id is not n
 create index jobs_open_by_org on jobs (org_id) where status in ('pending', 'running', 'paused') and key_id is not null;
 -- The reconciler's queue.
 create index jobs_open on jobs (checked_at) where status in ('pending', 'running', 'paused');
+create index jobs_stuck on jobs (id) where stuck is not null;
 -- What age may remove from closed jobs.
 create index jobs_with_traces on jobs (completed_at)
   where completed_at is not null and not traces_expired and kind <> 'deployment';
@@ -943,17 +954,19 @@ create policy operator on orgs for select using (current_setting('app.scope', tr
 do $$
 declare t text;
 begin
-  foreach t in array array['jobs', 'webhooks', 'job_traces', 'deployments', 'deletions', 'orgs'] loop
+  foreach t in array array[
+    'jobs', 'job_controls', 'events', 'slots', 'webhooks', 'job_traces', 'deployments', 'deletions', 'orgs'
+  ] loop
     execute format($p$create policy worker on %I for select
       using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app')$p$, t);
   end loop;
 end $$;
 
 create function open_jobs(created_before timestamptz, most int)
-  returns table (id text, org_id text, kind text, workflow_id text, workflow_started boolean)
+  returns table (id text, org_id text, kind text, workflow_id text, workflow_started boolean, stuck_cause text)
   language sql stable security definer set search_path = public, pg_temp
 as $$
-  select id, org_id, kind, workflow_id, workflow_started from jobs
+  select id, org_id, kind, workflow_id, workflow_started, stuck->>'cause' from jobs
    where current_setting('app.scope', true) = 'worker'
      and status in ('running', 'paused') and created_at < created_before
    order by checked_at limit most
@@ -975,13 +988,28 @@ as $$
    where current_setting('app.scope', true) = 'worker' and due_at <= now() order by due_at limit most
 $$;
 
+-- Counts of open jobs, and the longest time since an event of those that run. Sessions that wait
+-- for their callers' traffic have slots.
 create function count_open_jobs()
-  returns table (kind text, status text, count int)
+  returns table (kind text, status text, count int, progress_age float8)
   language sql stable security definer set search_path = public, pg_temp
 as $$
-  select kind, status, count(*)::int from jobs
-   where current_setting('app.scope', true) = 'worker' and status in ('pending', 'running', 'paused')
-   group by kind, status
+  select j.kind, j.status, count(*)::int,
+         max(extract(epoch from now() - coalesce(e.ts, j.started_at, j.created_at)))
+           filter (where j.status = 'running' and not exists (select from slots s where s.job_id = j.id))
+    from jobs j left join job_controls c on c.job_id = j.id
+    left join events e on e.job_id = c.job_id and e.seq = c.event_seq
+   where current_setting('app.scope', true) = 'worker' and j.status in ('pending', 'running', 'paused')
+   group by j.kind, j.status
+$$;
+
+create function count_stuck_jobs()
+  returns table (cause text, count int)
+  language sql stable security definer set search_path = public, pg_temp
+as $$
+  select stuck->>'cause', count(*)::int from jobs
+   where current_setting('app.scope', true) = 'worker' and stuck is not null
+   group by stuck->>'cause'
 $$;
 
 -- Who needs a job, which therefore cannot be deleted.

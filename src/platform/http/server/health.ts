@@ -15,7 +15,10 @@ const readinessSchema = z.object({
   status: z.enum(['ready', 'not_ready', 'draining']),
   checks: z.record(
     z.string(),
-    z.object({ ok: z.boolean(), detail: z.string().nullable().describe('The problem; null without a key.') }),
+    z.object({
+      ok: z.boolean(),
+      detail: z.string().nullable().describe('The problem, or jobs that are stuck; null without a key.'),
+    }),
   ),
 });
 
