@@ -4,7 +4,7 @@ import { callModel, ModelError, type Model } from './model.js';
 import type { ContainerOptions } from './options.js';
 import type { Rollout } from './request.js';
 
-/** A container as it was created: a later change of its options changes no rollout. */
+/** A container's options, tasks and prompts, read once when it is created. */
 export interface Created<Task> {
   options: ContainerOptions<Task>;
   tasks: ContainerOptions<Task>['tasks'];

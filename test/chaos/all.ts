@@ -24,6 +24,8 @@ const betweenMs = [300, 1_500] as const;
 const createdMs = [0, 60] as const;
 /** How long streams are cut in a round. */
 const cutMs = 20_000;
+/** How long jobs are started in a round of a soak. */
+const soakMs = 60_000;
 const plan = patientPlan(16);
 
 const names = ['evaluation', 'gepa', 'mipro', 'graph', 'rows-evaluation', 'rows-session', 'deployment'] as const;
@@ -168,17 +170,20 @@ const cut: Judged = {
   },
 };
 
-/** All kinds of job at once without faults, for a time; a job that ends has a successor. */
-export async function mixture(round: Round, forMs: number): Promise<Evidence> {
-  const scene = await sceneIn(round, 'dev');
-  const open = await openJobs(round, scene, plan);
-  const until = Date.now() + forMs;
-  while (Date.now() < until) {
-    await open.start(await open.missing());
-    await delay(round.choice.between(...betweenMs));
-  }
-  return conclude(round, scene, await open.all(), { client: open.client });
-}
+/** All kinds of job at once without faults; a job that ends has a successor. */
+export const soak: Judged = {
+  name: 'soak',
+  async play(round) {
+    const scene = await sceneIn(round, 'dev');
+    const open = await openJobs(round, scene, plan);
+    const until = Date.now() + soakMs;
+    while (Date.now() < until) {
+      await open.start(await open.missing());
+      await delay(round.choice.between(...betweenMs));
+    }
+    return conclude(round, scene, await open.all(), { client: open.client });
+  },
+};
 
 /** Every fault on all kinds of job at once. */
 export const allKinds: readonly Judged[] = [

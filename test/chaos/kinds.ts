@@ -1,6 +1,6 @@
 import { check } from '../harness/rules/checker.js';
 import type { Evidence } from '../harness/evidence/evidence.js';
-import { allKinds } from './all.js';
+import { allKinds, soak } from './all.js';
 import { tallyOf, type Tally } from './counts.js';
 import { containerKind, modelKind } from './hostile.js';
 import { killKinds } from './kills.js';
@@ -57,8 +57,12 @@ function tell({ jobs, kills, asks }: Evidence): string {
   ].join(', ');
 }
 
+/** Without faults, for `npm run soak`. */
+export const soakKind = judged(soak);
+
 /** All kinds, in execution order. */
 export const kinds: readonly Kind[] = [
   ...[...killKinds, sseKind, outsideKind, containerKind, modelKind, ...servedKinds, ...allKinds].map(judged),
   statesKind,
+  soakKind,
 ];

@@ -9,7 +9,7 @@
 import { Command } from 'commander';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { kinds } from './kinds.js';
+import { kinds, soakKind } from './kinds.js';
 import { countsTable, fullCounts, readCounts } from './counts.js';
 import { play, playCounts, type Played } from './play.js';
 import { Worlds } from '../harness/round.js';
@@ -52,8 +52,9 @@ if (options.counts) {
   const isHeld = played.every(({ violations }) => violations.length === 0);
   process.exit(isHeld && wanted.every(({ kind, count }) => reached(kind.name) >= count) ? 0 : 1);
 }
-// The rounds of a counted run come only if named.
-const wanted = kinds.filter(({ name }) => options.kind?.includes(name) ?? !(name in fullCounts));
+// The rounds of a counted run and of a soak come only if named.
+const isLong = (name: string) => name in fullCounts || name === soakKind.name;
+const wanted = kinds.filter(({ name }) => options.kind?.includes(name) ?? !isLong(name));
 const played = await play(wanted, options, stage);
 await worlds.stop();
 console.log(`\n${table(played)}`);

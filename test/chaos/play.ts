@@ -61,7 +61,8 @@ export async function playCounts(
   return played;
 }
 
-async function playOne(kind: Kind, seed: number, { worlds, out, say }: Stage): Promise<Played> {
+/** Plays a round; a round that breaks off has that as its violation. */
+export async function playOne(kind: Kind, seed: number, { worlds, out, say }: Stage): Promise<Played> {
   const folder = join(out, `${kind.name}-${seed}-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   const round = newRound(kind.name, seed, folder, worlds);
