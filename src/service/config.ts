@@ -112,7 +112,7 @@ export function setGrpcProxy({ egress: { proxy } }: Config): void {
   if (url !== null) process.env['grpc_proxy'] ??= url;
 }
 
-/** Hands headers that came from a file to OpenTelemetry's SDK, which reads the environment alone. */
+/** Hands headers of a file to OpenTelemetry's SDK, which reads only the environment. */
 export function setTraceHeaders({ env }: Config): void {
   for (const name of ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'])
     if (env[name] !== undefined) process.env[name] = env[name];

@@ -28,7 +28,7 @@ export class Lifetime {
     this.#log = log;
   }
 
-  /** Throws a StoppedError for a part that started during the stop, after it has begun to stop it. */
+  /** Begins to stop a part that started during the stop, then throws a StoppedError. */
   onStop(step: Step): void {
     this.#stops.push(step);
     if (!this.#isStopping) return;
