@@ -81,7 +81,8 @@ export function deploymentActivities(deps: ActivityDeps) {
         return { isClosed, outcome: (await readEnd(tx, job.jobId)).outcome };
       });
       if (isClosed) metrics.jobEnded('deployment', status);
-      if (isClosed && error) deps.log.warn({ job_id: job.jobId, code: error.code, reason: error.message }, 'job failed');
+      if (isClosed && error)
+        deps.log.warn({ job_id: job.jobId, code: error.code, reason: error.message }, 'job failed');
       return outcome;
     },
   };
