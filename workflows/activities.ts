@@ -49,7 +49,7 @@ const webhookAttempts = proxyActivities<Activities>({
 });
 
 export const { deliverWebhook } = webhookAttempts;
-export const { abandonWebhook, record, finish, openGateEvaluation } = decisiveTransaction;
+export const { abandonWebhook, record, finish, openGateEvaluation, readShownJob } = decisiveTransaction;
 export const { snapshotSource, nextIncumbent, concludeGate, promoteDeployment, closeDeployment } = decisiveTransaction;
 export const { requestCancellation } = requests;
 export const { prepare } = probes;

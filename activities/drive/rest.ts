@@ -2,6 +2,7 @@ import type { JobFault } from '../../src/core/jobs/fault.js';
 import { isSpending, type JobEnd } from '../../src/core/jobs/outcome.js';
 import type { JobProgress } from '../../src/core/jobs/progress.js';
 import type { Tx } from '../../src/platform/db/db.js';
+import type { ShownRow } from '../../src/jobs/store/shown.js';
 import { releaseLease } from '../../src/jobs/store/leases.js';
 import type { RunnerContext } from '../rollouts/runner.js';
 
@@ -17,6 +18,11 @@ export interface DriveResult {
   rest: Rest;
   /** null: not read. */
   progress: JobProgress | null;
+}
+
+/** A slice of work, and what Temporal shows of the job after it; null: the job ends. */
+export interface ShownSlice extends DriveResult {
+  row: ShownRow | null;
 }
 
 /** Gives the lease back. */

@@ -1,10 +1,11 @@
 import { readLastSeq, type JobRef } from '../../src/jobs/store/events.js';
+import { readShown } from '../../src/jobs/store/shown.js';
 import type { ActivityDeps } from '../deps.js';
 import { activitiesOf } from './kinds.js';
 import { Interruptions } from '../rollouts/interruptions.js';
 import { withLease } from '../rollouts/lease.js';
 import type { RolloutRunners } from '../rollouts/run.js';
-import type { DriveResult } from '../drive/rest.js';
+import type { DriveResult, ShownSlice } from '../drive/rest.js';
 
 export function driveActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
   return {
@@ -12,7 +13,7 @@ export function driveActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
      * Goes on with a job from its record, for some seconds or until an interruption. Every outcome
      * and input is recorded before what follows from it, so a retry goes on behind it.
      */
-    drive: async ({ orgId, jobId }: JobRef): Promise<DriveResult> => {
+    drive: async ({ orgId, jobId }: JobRef): Promise<ShownSlice> => {
       const job: JobRef = { orgId, jobId };
       const record = await deps.db.org(orgId, (tx) => readLastSeq(tx, jobId));
       // Listen first: a pause that is answered after the first claims must be heard.
@@ -23,7 +24,9 @@ export function driveActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
           const runner = { job, ...held, token, interruptions };
           return activitiesOf(held.runnable.spec).drive(tx, deps, rollouts, runner);
         });
-        return slice ? await slice() : { rest: { kind: 'again' }, progress: null };
+        const result: DriveResult = slice ? await slice() : { rest: { kind: 'again' }, progress: null };
+        if (result.rest.kind === 'failed') return { ...result, row: null };
+        return { ...result, row: await deps.db.org(orgId, (tx) => readShown(tx, jobId)) };
       } finally {
         interruptions.close();
       }

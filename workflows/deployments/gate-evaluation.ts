@@ -10,7 +10,14 @@ import { failureOf, faultOf } from '../../src/core/jobs/fault.js';
 import { workflowId } from '../../src/core/jobs/kinds.js';
 import type { GateRun } from '../../activities/index.js';
 import type { jobWorkflow } from '../job.js';
-import { algorithmAttribute, kindAttribute, orgAttribute, statusAttribute, type JobInput } from '../messages.js';
+import {
+  algorithmAttribute,
+  nameAttribute,
+  orgAttribute,
+  rolloutsAttribute,
+  statusAttribute,
+  type JobInput,
+} from '../messages.js';
 
 /** Runs an evaluation of a gate to its end. Any end but completion fails the deployment. */
 export async function runGateEvaluation({ orgId }: JobInput, { jobId, evaluation }: GateRun): Promise<void> {
@@ -22,10 +29,12 @@ export async function runGateEvaluation({ orgId }: JobInput, { jobId, evaluation
       staticSummary: `offline evaluation ${jobId} of the gate of ${evaluation.deploymentId}`,
       typedSearchAttributes: [
         { key: orgAttribute, value: orgId },
-        { key: kindAttribute, value: 'evaluation' },
         { key: algorithmAttribute, value: 'none' },
         { key: statusAttribute, value: 'running' },
+        { key: rolloutsAttribute, value: 0 },
+        { key: nameAttribute, value: evaluation.name },
       ],
+      memo: { name: evaluation.name, tags: [], metadata: {}, rollouts: 0 },
     });
   } catch (error) {
     if (CancellationScope.current().consideredCancelled || !(error instanceof ChildWorkflowFailure)) throw error;

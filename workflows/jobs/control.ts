@@ -1,34 +1,25 @@
-import type { SearchAttributePair } from '@temporalio/common';
 import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  continueAsNew,
   ContinueAsNew,
   isCancellation,
   log,
-  setCurrentDetails,
+  makeContinueAsNewFunc,
   setHandler,
-  upsertMemo,
-  upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { GateEvaluation, Rest } from '../../activities/index.js';
+import type { Waits } from '../../src/core/jobs/details.js';
 import type { JobEnd, JobOutcome } from '../../src/core/jobs/outcome.js';
-import { noFigures, type JobProgress, type JobSummary } from '../../src/core/jobs/progress.js';
+import { noFigures, type JobProgress, type JobSummary, type ShownJob } from '../../src/core/jobs/progress.js';
 import { finish, record, type drive } from '../activities.js';
-import {
-  bestRewardAttribute,
-  rolloutsAttribute,
-  statusAttribute,
-  statusQuery,
-  stopReasonAttribute,
-  type JobInput,
-  type StatusView,
-} from '../messages.js';
-import { closeWorkflow, endOfError } from './close.js';
+import { statusQuery, type JobInput, type StatusView } from '../messages.js';
+import { closeWorkflow, endOfError, failWorkflow } from './close.js';
 import { decideCommands, type PendingCommand } from './commands.js';
+import { JobDetails } from './details.js';
 import { isAtHistoryLimit, runUntilHistoryLimit } from './history-limit.js';
 import { CommandInbox } from './inbox.js';
+import { JobLists, listed } from './lists.js';
 import { RunningTime } from './running-time.js';
 
 /** What a run of the workflow hands to the next one. */
@@ -41,6 +32,7 @@ export interface CarriedJob {
   /** The rest at the first run's begin. */
   limitMs: number | null;
   progress: JobProgress;
+  waits: Waits;
 }
 
 /** `carried`: state of the previous run (continue-as-new). `gate`: set by a deployment's gate. */
@@ -59,6 +51,8 @@ const stopTimeout = '30 seconds';
  * workflow. Each decision is recorded before the next is taken.
  */
 export class JobControl {
+  readonly details: JobDetails;
+  private readonly lists: JobLists;
   private status: StatusView['status'];
   private progress: JobProgress | null = null;
   private clock: RunningTime | null = null;
@@ -80,6 +74,12 @@ export class JobControl {
     this.isContinued = carried !== undefined;
     this.status = carried?.status ?? 'running';
     this.pauses = carried?.pauses ?? 0;
+    this.details = new JobDetails(
+      carried?.waits,
+      () => this.clock && { leftMs: this.clock.left, isRunning: this.status === 'running' },
+    );
+    // Before the inbox, which takes signals without a handler.
+    this.lists = new JobLists(job);
     this.inbox = new CommandInbox(carried?.inbox ?? []);
     setHandler(statusQuery, () => this.view, {
       description: 'Status, generation, best candidate, best reward and budget as the workflow sees them.',
@@ -88,10 +88,14 @@ export class JobControl {
 
   /** Shows the progress and starts the clock, which stands while the job is paused. */
   begin({ leftMs, limitMs = leftMs, progress }: Beginning): void {
-    this.show(progress);
+    this.progress = progress;
     this.limitMs = limitMs;
-    if (leftMs === null) return;
-    this.clock = new RunningTime(leftMs, this.isContinued);
+    if (leftMs !== null) this.startClock(new RunningTime(leftMs, this.isContinued));
+    this.details.begins(progress);
+  }
+
+  private startClock(clock: RunningTime): void {
+    this.clock = clock;
     this.clock
       .expired(() => this.status === 'running')
       .then(() => this.interrupt({ kind: 'expired' }))
@@ -114,24 +118,29 @@ export class JobControl {
   async driving(activity: typeof drive): Promise<Rest> {
     // Those of signals so far are read by the activity.
     this.inbox.hasRewards = false;
+    const { relabels } = this.lists;
     const result = await runUntilHistoryLimit(
       async () => {
         this.isDriving = true;
         try {
-          return await activity.executeWithOptions({ summary: this.progress?.next ?? '' }, [this.job]);
+          return await activity.executeWithOptions({ summary: this.details.summary }, [this.job]);
         } finally {
           this.isDriving = false;
         }
       },
       () => this.isCancelled(),
     );
-    if (result?.progress) this.show(result.progress);
-    return result?.rest ?? { kind: 'again' };
+    if (!result) return { kind: 'again' };
+    this.progress = result.progress ?? this.progress;
+    this.details.rests(result);
+    if (result.row) await this.show(result.row.shown, relabels);
+    return result.rest;
   }
 
   /** Resolves at a reward signal, at the history limit, or after an hour, if a signal was lost. */
   async untilRewards(): Promise<void> {
-    await condition(() => this.inbox.hasRewards || isAtHistoryLimit(), '1 hour');
+    const { summary } = this.details;
+    await condition(() => this.inbox.hasRewards || isAtHistoryLimit(), '1 hour', { summary });
   }
 
   /** Runs the work to its end, then closes row and workflow. ContinueAsNew passes through. */
@@ -160,13 +169,15 @@ export class JobControl {
     return { status: this.status, ...(this.progress?.figures ?? noFigures) };
   }
 
-  /** Search attributes are events in the history, so they follow the best reward. */
-  private show(progress: JobProgress): void {
-    const before = this.progress?.figures.bestReward ?? null;
-    this.progress = progress;
-    setCurrentDetails(progress.details);
-    const { bestReward, rolloutsCompleted } = progress.figures;
-    if (bestReward !== before) upsertSearchAttributes(attributesOf(bestReward, rolloutsCompleted));
+  /** Shows what is on record, which may be more than the search has taken in. */
+  private async show(shown: ShownJob, relabels: number): Promise<void> {
+    this.note(shown);
+    await this.lists.show(shown, relabels);
+  }
+
+  private note({ rollouts: rolloutsCompleted, bestReward }: Pick<ShownJob, 'rollouts' | 'bestReward'>): void {
+    const { progress } = this;
+    if (progress) this.progress = { ...progress, figures: { ...progress.figures, rolloutsCompleted, bestReward } };
   }
 
   /** Ends the job's work. The first interruption counts. */
@@ -188,8 +199,10 @@ export class JobControl {
       leftMs: this.clock && this.clock.left,
       limitMs: this.limitMs,
       progress: this.progress!,
+      waits: this.details.waits,
     };
-    return continueAsNew<(input: JobWorkflowInput) => Promise<JobSummary>>({ ...this.job, carried });
+    const next = makeContinueAsNewFunc<(input: JobWorkflowInput) => Promise<JobSummary>>(listed());
+    return next({ ...this.job, carried });
   }
 
   private isCancelled(): boolean {
@@ -200,20 +213,26 @@ export class JobControl {
     await condition(() => !this.isDeciding);
     if (this.isDriving) {
       await record({ ...this.job, decision: { isEnding: true } });
-      const hasStopped = await condition(() => !this.isDriving, stopTimeout);
+      const summary = 'the work in flight stops';
+      const hasStopped = await condition(() => !this.isDriving, stopTimeout, { summary });
       if (!hasStopped) log.warn('the work did not stop');
     }
     const usedMs = this.clock ? this.limitMs! - this.clock.left : 0;
-    const ended = await finish({ ...this.job, end, accepted: this.accepted, usedMs });
-    const { outcome, summary } = ended;
+    // A job that is gone cannot be closed.
+    const ended = await finish({ ...this.job, end, accepted: this.accepted, usedMs }).catch(failWorkflow);
+    const { outcome, summary, labels } = ended;
     this.status = outcome.status;
-    upsertSearchAttributes([
-      { key: statusAttribute, value: outcome.status },
-      { key: stopReasonAttribute, value: outcome.stoppedBy },
-      ...attributesOf(summary.bestReward, summary.rollouts),
-    ]);
-    upsertMemo({ ...summary });
+    this.note(summary);
+    this.details.ended(outcome, summary);
+    const { name, rollouts, bestReward, verdict, costUsd } = summary;
+    const { tags, metadata } = labels;
+    this.lists.end(outcome, { name, tags, rollouts, bestReward }, { verdict, costUsd, metadata });
     return ended;
+  }
+
+  private showStatus(): void {
+    this.lists.status(this.status);
+    this.details.status(this.status);
   }
 
   private async decideAsReceived(): Promise<never> {
@@ -241,7 +260,7 @@ export class JobControl {
     const { next, outcomes, events, hasPrompt, end, accepted } = decideCommands({ status, pauses }, commands, takes);
     ({ status: this.status, pauses: this.pauses } = next);
     if (accepted) this.accepted.push(accepted);
-    if (this.status !== before) upsertSearchAttributes([{ key: statusAttribute, value: this.status }]);
+    if (this.status !== before) this.showStatus();
     if (outcomes.length > 0 || events.length > 0) {
       const recorded = this.status === 'paused' ? 'paused' : 'running';
       // Recorded even if the work ends meanwhile: an answered command must be in the log.
@@ -261,11 +280,4 @@ export class JobControl {
     this.status = end.kind === 'cancelled' ? 'cancelled' : 'completed';
     this.interrupt(end);
   }
-}
-
-function attributesOf(bestReward: number | null, rollouts: number): SearchAttributePair[] {
-  return [
-    { key: rolloutsAttribute, value: rollouts },
-    ...(bestReward === null ? [] : [{ key: bestRewardAttribute, value: bestReward }]),
-  ];
 }

@@ -8,6 +8,7 @@ import { finishJob, type ClosedState } from '../../jobs/store/decisions/record.j
 import { markSending, readDueWebhooks } from '../../jobs/store/webhooks.js';
 import { takeLostWake } from '../../rollouts/store/slots.js';
 import { startRepeating } from '../../util/repeating.js';
+import { readCloseReason } from './close-reason.js';
 import { cancelWorkflow, signalRewards } from './commands.js';
 import { startWebhook, startWorkflow } from './starter.js';
 
@@ -130,16 +131,24 @@ async function readEnding(client: Client, job: OpenJob): Promise<ClosedState | n
     const events = endEvents(job.kind, { status: 'cancelled' });
     return { status: 'cancelled', stoppedBy: 'cancelled', error: null, events, workflowId, accepted: [] };
   }
-  const message = reasons[status] ?? `The job's workflow closed as ${status} and left the job open.`;
+  const reason = status === 'TERMINATED' || status === 'FAILED' ? await readCloseReason(client, workflowId) : null;
+  const message = messageOf(status, reason);
   const code = `workflow_${status.toLowerCase()}`;
   const error = { code, message, retryable: true };
   const events = endEvents(job.kind, { status: 'failed', error });
   return { status: 'failed', stoppedBy: 'failed', error, events, workflowId, accepted: [] };
 }
 
-const reasons: Partial<Record<WorkflowExecutionStatusName | 'GONE', string>> = {
-  TERMINATED:
-    "The job's workflow was terminated from outside. Results so far are kept. Create the job again to continue.",
-  TIMED_OUT: "The job's workflow timed out. Results so far are kept.",
-  GONE: "The job's workflow is no longer in Temporal: its history was deleted, or the cluster was replaced.",
-};
+function messageOf(status: WorkflowExecutionStatusName | 'GONE', reason: string | null): string {
+  const because = reason === null ? '.' : `: ${reason.replace(/\.$/, '')}.`;
+  switch (status) {
+    case 'TERMINATED':
+      return `The job's workflow was terminated from outside${because} Results so far are kept. Create the job again to continue.`;
+    case 'TIMED_OUT':
+      return "The job's workflow timed out. Results so far are kept.";
+    case 'GONE':
+      return "The job's workflow is no longer in Temporal: its history was deleted, or the cluster was replaced.";
+    default:
+      return `The job's workflow closed as ${status} and left the job open${because}`;
+  }
+}

@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import {
   algorithmAttribute,
   bestRewardAttribute,
-  kindAttribute,
   nameAttribute,
   orgAttribute,
   rolloutsAttribute,
@@ -23,7 +22,7 @@ const types = {
 const notFound = 5;
 const refused = [7, 12];
 const labels = [nameAttribute, tagsAttribute];
-const keywords = [orgAttribute, kindAttribute, algorithmAttribute, statusAttribute, stopReasonAttribute, ...labels];
+const keywords = [orgAttribute, algorithmAttribute, statusAttribute, stopReasonAttribute, ...labels];
 const attributes = [...keywords, bestRewardAttribute, rolloutsAttribute];
 
 /** The namespace lacks something; the message is one line with the command that repairs it. */
