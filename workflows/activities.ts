@@ -57,7 +57,7 @@ const webhookAttempts = proxyActivities<Activities>({
 });
 
 export const { deliverWebhook } = webhookAttempts;
-export const { abandonWebhook, record, stopWork, finish, openGateEvaluation } = decisiveTransaction;
+export const { abandonWebhook, record, stopWork, finish, openGateEvaluation, readShownJob } = decisiveTransaction;
 export const { snapshotSource, nextIncumbent, concludeGate, promoteDeployment, closeDeployment } = decisiveTransaction;
 export const { readGateEvaluation } = decisiveTransaction;
 export const { awaitGateEvaluation } = waits;

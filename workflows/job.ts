@@ -1,5 +1,6 @@
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import { drive, openGateEvaluation } from './activities.js';
+import { failWorkflow } from './jobs/close.js';
 import { JobControl } from './jobs/control.js';
 import { readJobInput } from './jobs/input.js';
 import type { JobInput } from './messages.js';
@@ -15,7 +16,8 @@ export async function jobWorkflow(input?: unknown): Promise<JobSummary> {
   if (gate) {
     // Such a job has no row yet, and a cancelled workflow needs one to close.
     const { workflowId } = workflowInfo();
-    await CancellationScope.nonCancellable(() => openGateEvaluation({ ...job, evaluation: gate, workflowId }));
+    const opened = CancellationScope.nonCancellable(() => openGateEvaluation({ ...job, evaluation: gate, workflowId }));
+    await opened.catch(failWorkflow);
   }
   const control = new JobControl(job, carried);
   return control.closing(async () => {

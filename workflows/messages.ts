@@ -25,6 +25,8 @@ export const candidateSignal = defineSignal<[SignalPayload?]>('candidate');
 export const hintSignal = defineSignal<[SignalPayload?]>('hint');
 /** A reward was recorded. With `stop: true` the job completes with its best candidate so far. */
 export const rewardSignal = defineSignal<[SignalPayload?]>('reward');
+/** Name, tags or metadata were changed: Temporal shows what Postgres has. */
+export const relabelSignal = defineSignal('relabel');
 
 /** The answer to the query `status`. */
 export interface StatusView extends JobFigures {
@@ -39,15 +41,14 @@ export interface DeploymentView {
 }
 export const deploymentStatusQuery = defineQuery<DeploymentView>('status');
 
-/** Search attributes for filters in the Temporal UI. */
+/** Search attributes for filters in the Temporal UI: the kind of a job is its WorkflowType. */
 export const orgAttribute = defineSearchAttributeKey('RatchetOrg', SearchAttributeType.KEYWORD);
-export const kindAttribute = defineSearchAttributeKey('RatchetKind', SearchAttributeType.KEYWORD);
 export const algorithmAttribute = defineSearchAttributeKey('RatchetAlgorithm', SearchAttributeType.KEYWORD);
 export const statusAttribute = defineSearchAttributeKey('RatchetStatus', SearchAttributeType.KEYWORD);
-/** The best reward is absent where there is none. */
+/** Absent where there is none; the mean reward of an evaluation, or of a gate's candidate. */
 export const bestRewardAttribute = defineSearchAttributeKey('RatchetBestReward', SearchAttributeType.DOUBLE);
 export const rolloutsAttribute = defineSearchAttributeKey('RatchetRollouts', SearchAttributeType.INT);
-/** Why the job ended; absent while it runs. */
+/** Why the job ended, of a failed one the code; absent while it runs. */
 export const stopReasonAttribute = defineSearchAttributeKey('RatchetStopReason', SearchAttributeType.KEYWORD);
 export const nameAttribute = defineSearchAttributeKey('RatchetName', SearchAttributeType.KEYWORD);
 export const tagsAttribute = defineSearchAttributeKey('RatchetTags', SearchAttributeType.KEYWORD_LIST);

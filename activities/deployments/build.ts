@@ -38,7 +38,7 @@ export function deploymentActivities(deps: ActivityDeps) {
         );
         await appendEvents(tx, job, [deploymentBuilding(spec.name), snapshotFrozen(snapshotId)]);
         return {
-          candidate: spec.gate && gateRun(job, 0, snapshotId),
+          candidate: spec.gate && gateRun(job, spec.name, 0, snapshotId),
           comparesWith: spec.gate?.minImprovement != null ? 'incumbent' : 'nothing',
         };
       }),

@@ -40,11 +40,11 @@ export function gateActivities({ db, secretKey }: ActivityDeps) {
         const { name, source, rows } = await readSpec<DeploymentSpec>(tx, job.jobId);
         const live = await readLive(tx, name);
         if (live && rows) await requireMessages(tx, name, live.snapshotId);
-        if (live) return { run: gateRun(job, round + 1, live.snapshotId), deploymentId: live.id };
+        if (live) return { run: gateRun(job, name, round + 1, live.snapshotId), deploymentId: live.id };
         const baseline = baselineSource(source);
         const content = baseline && (await readContent(tx, baseline));
         const snapshotId = content && (await putSnapshot(tx, job.orgId, content));
-        return { run: gateRun(job, round + 1, snapshotId), deploymentId: null };
+        return { run: gateRun(job, name, round + 1, snapshotId), deploymentId: null };
       }),
 
     openGateEvaluation: ({
@@ -107,6 +107,6 @@ async function requireMessages(tx: Tx, name: string, snapshotId: string): Promis
 }
 
 /** The evaluation of a gate; number 0 is that of the candidate. */
-export function gateRun({ jobId }: JobRef, number: number, snapshotId: string | null): GateRun {
-  return { jobId: gateJobId(jobId, number), evaluation: { deploymentId: jobId, snapshotId } };
+export function gateRun({ jobId }: JobRef, name: string, number: number, snapshotId: string | null): GateRun {
+  return { jobId: gateJobId(jobId, number), evaluation: { deploymentId: jobId, name, snapshotId } };
 }

@@ -4,6 +4,7 @@ import type { JobProgress } from '../../src/core/jobs/progress.js';
 import type { ControlState } from '../../src/jobs/store/decisions/record.js';
 import type { SearchRequest } from '../../src/core/search/protocol.js';
 import type { Tx } from '../../src/platform/db/db.js';
+import type { ShownRow } from '../../src/jobs/store/shown.js';
 import { releaseLease } from '../../src/jobs/store/leases.js';
 import type { RunnerContext } from '../rollouts/runner.js';
 
@@ -21,9 +22,12 @@ export interface Driven {
   progress: JobProgress | null;
 }
 
-/** `state`: that of the job as the slice began; null: it did not begin. */
-export interface DriveResult extends Driven {
+/** A slice of work, and what Temporal shows of the job after it. */
+export interface ShownSlice extends Driven {
+  /** That of the job as the slice began; null: it did not begin. */
   state: ControlState | null;
+  /** Null: the job ends. */
+  row: ShownRow | null;
 }
 
 /** Gives the lease back. */

@@ -1,11 +1,12 @@
 import { stateOf } from '../../src/jobs/store/decisions/record.js';
 import { readLastSeq, type JobRef } from '../../src/jobs/store/events.js';
+import { readShown } from '../../src/jobs/store/shown.js';
 import type { ActivityDeps } from '../deps.js';
 import { activitiesOf } from './kinds.js';
 import { Interruptions } from '../rollouts/interruptions.js';
 import { withLease } from '../rollouts/lease.js';
 import type { RolloutRunners } from '../rollouts/run.js';
-import type { DriveResult } from '../drive/rest.js';
+import type { Driven, ShownSlice } from '../drive/rest.js';
 
 export function driveActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
   return {
@@ -13,7 +14,7 @@ export function driveActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
      * Goes on with a job from its record, for some seconds or until an interruption. Every outcome
      * and input is recorded before what follows from it, so a retry goes on behind it.
      */
-    drive: async ({ orgId, jobId }: JobRef): Promise<DriveResult> => {
+    drive: async ({ orgId, jobId }: JobRef): Promise<ShownSlice> => {
       const job: JobRef = { orgId, jobId };
       const record = await deps.db.org(orgId, (tx) => readLastSeq(tx, jobId));
       // Listen first: a pause that is answered after the first claims must be heard.
@@ -25,10 +26,12 @@ export function driveActivity(deps: ActivityDeps, rollouts: RolloutRunners) {
           const run = await activitiesOf(held.runnable.spec).drive(tx, deps, rollouts, runner);
           return { run, state: stateOf(row) };
         });
-        const driven = slice ? await slice.run() : { rest: { kind: 'again' as const }, progress: null };
+        const driven: Driven = slice ? await slice.run() : { rest: { kind: 'again' }, progress: null };
         // Temporal starts the next attempt once the operator unpauses the activity.
         if (interruptions.isPaused && driven.rest.kind === 'again') throw new Error('An operator paused the activity.');
-        return { ...driven, state: slice && slice.state };
+        const state = slice && slice.state;
+        if (driven.rest.kind === 'failed') return { ...driven, state, row: null };
+        return { ...driven, state, row: await deps.db.org(orgId, (tx) => readShown(tx, jobId)) };
       } finally {
         interruptions.close();
       }

@@ -1,3 +1,5 @@
+import { kindOf } from '../../src/core/jobs/kinds.js';
+import type { ShownJob } from '../../src/core/jobs/progress.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
 import { isTerminal } from '../../src/core/jobs/status.js';
 import {
@@ -9,7 +11,9 @@ import {
   type Recorded,
 } from '../../src/jobs/store/decisions/record.js';
 import { lockJob, type JobRef } from '../../src/jobs/store/events.js';
+import { readLabels, readShown } from '../../src/jobs/store/shown.js';
 import { readSpec } from '../../src/jobs/store/spec.js';
+import { readShownDeployment } from '../../src/kinds/deployment/store/shown.js';
 import type { ActivityDeps } from '../deps.js';
 import { callingWorkflow, lockOwnJob, otherWorkflow } from '../own-job.js';
 import { readEnd, type EndedJob } from '../../src/jobs/store/ended.js';
@@ -60,6 +64,18 @@ export function lifecycleActivities({ db, temporal, metrics, log }: ActivityDeps
       }
       return finished;
     },
+
+    /** What Temporal's lists show of a job of any kind, by its record. */
+    readShownJob: ({ orgId, jobId }: JobRef): Promise<{ shown: ShownJob; metadata: unknown }> =>
+      db.org(orgId, async (tx) => {
+        const [shown, { metadata }] = await Promise.all([
+          kindOf(jobId) === 'deployment'
+            ? readShownDeployment(tx, jobId)
+            : readShown(tx, jobId).then((row) => row.shown),
+          readLabels(tx, jobId),
+        ]);
+        return { shown, metadata };
+      }),
 
     /** Asks Temporal to cancel the calling workflow, so that it closes as CANCELED. */
     async requestCancellation() {

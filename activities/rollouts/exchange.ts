@@ -24,6 +24,8 @@ import { ClaimPrefetch } from './prefetch.js';
 export const leaseSeconds = 10;
 /** A runner that only waits for rewards ends after this long. */
 const longestMs = 60 * 60_000;
+/** One that ran rollouts ends sooner, so that its job says what it waits for. */
+const shownAfterMs = 10_000;
 
 /** `conclusion`: set by the last exchange. */
 export type ExchangeResult<Conclusion> = SyncResult & { conclusion?: Conclusion };
@@ -65,6 +67,8 @@ export class RolloutExchange<Conclusion> {
   private queueEmpty = false;
   /** Rollouts that wait for their reward; each keeps its slot. */
   private awaiting = 0;
+  /** Whether it has claimed nothing and only waits; null: before its first exchange. */
+  private onlyWaits: boolean | null = null;
   private readonly startedAt = Date.now();
   private readonly context: ExchangeContext<Conclusion>;
 
@@ -180,6 +184,7 @@ export class RolloutExchange<Conclusion> {
   private note({ claims, counts, awaiting }: SyncResult, wanted: WantedSlots): void {
     this.queueEmpty = claims.length < wanted.slots + wanted.ahead;
     this.counts = counts;
+    this.onlyWaits = claims.length === 0 && (this.onlyWaits ?? awaiting > 0);
     this.awaiting = awaiting + this.unrecorded.filter(({ status }) => status === 'awaiting_reward').length;
   }
 
@@ -206,7 +211,7 @@ export class RolloutExchange<Conclusion> {
   private isLast(found: SyncResult): boolean {
     if (!found.held || found.control === 'stop' || found.claims.length > 0 || !this.isIdle) return false;
     const waits = !this.context.isStopped() && found.control === 'run' && found.awaiting > 0;
-    return !waits || Date.now() - this.startedAt > longestMs;
+    return !waits || Date.now() - this.startedAt > (this.onlyWaits ? longestMs : shownAfterMs);
   }
 }
 

@@ -28,16 +28,17 @@ test('an ended job has its result in its memo, as its result and in search attri
   const labels = { name: 'nightly', tags: ['a'], metadata: { team: 'x' } };
   const id = await createEvaluation(service, { container_url: box.url, seeds: [0, 1], policy: local, ...labels });
   expect(await ended(service, id)).toMatchObject({ status: 'completed' });
-  const summary = { name: 'nightly', verdict: null, bestReward: null, rollouts: 2, costUsd: null };
+  const summary = { name: 'nightly', verdict: null, bestReward: 0.5, rollouts: 2, costUsd: null };
   expect(await service.workflow(id).result()).toEqual(summary);
   const { memo, attributes } = await described(id);
   // A memo has no null.
-  expect(memo).toEqual({ ...labels, rollouts: 2 });
+  expect(memo).toEqual({ ...labels, rollouts: 2, bestReward: 0.5 });
   expect(attributes).toMatchObject({
     RatchetName: ['nightly'],
     RatchetTags: ['a'],
     RatchetStatus: ['completed'],
     RatchetRollouts: [2],
+    RatchetBestReward: [0.5],
     RatchetStopReason: ['completed'],
   });
   await box.close();
@@ -49,8 +50,7 @@ test('a deployment has its name in its memo, and its end and its calls are count
   await service.workflow(id).result();
   const { memo, attributes } = await described(id);
   expect(memo).toMatchObject({ name: 'greeter' });
-  expect(attributes).toMatchObject({ RatchetName: ['greeter'], RatchetKind: ['deployment'] });
-  expect(attributes).toMatchObject({ RatchetStatus: ['completed'] });
+  expect(attributes).toMatchObject({ RatchetName: ['greeter'], RatchetStatus: ['completed'], RatchetRollouts: [0] });
   const question = { messages: [{ role: 'user', content: 'Hello' }] };
   expect((await ask(service, 'greeter', question)).status).toBe(200);
   const text = await metrics();

@@ -11,7 +11,7 @@ export class Api {
     this.client = new Ratchet({ url: url || 'http://127.0.0.1:9', apiKey, maxRetries: 0, timeoutMs: 300_000 });
   }
 
-  call<T>(method: 'GET' | 'POST' | 'PUT', target: string, body?: unknown): Promise<T> {
+  call<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH', target: string, body?: unknown): Promise<T> {
     const { pathname, searchParams } = new URL(target, 'http://x');
     const found = operations.find((operation) => operation.method === method && operation.path.test(pathname));
     if (!found) throw new Error(`No operation of the document is ${method} ${target}.`);

@@ -16,7 +16,14 @@ import type { JobOutcome } from '../../src/core/jobs/outcome.js';
 import type { GateRun } from '../../activities/index.js';
 import { awaitGateEvaluation, readGateEvaluation } from '../activities.js';
 import type { jobWorkflow } from '../job.js';
-import { algorithmAttribute, kindAttribute, orgAttribute, statusAttribute, type JobInput } from '../messages.js';
+import {
+  algorithmAttribute,
+  nameAttribute,
+  orgAttribute,
+  rolloutsAttribute,
+  statusAttribute,
+  type JobInput,
+} from '../messages.js';
 
 /** Runs an evaluation of a gate to its end. Any end but completion fails the deployment. */
 export async function runGateEvaluation({ orgId }: JobInput, { jobId, evaluation }: GateRun): Promise<void> {
@@ -28,10 +35,12 @@ export async function runGateEvaluation({ orgId }: JobInput, { jobId, evaluation
       staticSummary: `offline evaluation ${jobId} of the gate of ${evaluation.deploymentId}`,
       typedSearchAttributes: [
         { key: orgAttribute, value: orgId },
-        { key: kindAttribute, value: 'evaluation' },
         { key: algorithmAttribute, value: 'none' },
         { key: statusAttribute, value: 'running' },
+        { key: rolloutsAttribute, value: 0 },
+        { key: nameAttribute, value: evaluation.name },
       ],
+      memo: { name: evaluation.name, tags: [], metadata: {}, rollouts: 0 },
     });
   } catch (error) {
     // Its id is the gate's own: an earlier run of this workflow, which was reset, has started it.

@@ -1,17 +1,12 @@
-import {
-  ApplicationFailure,
-  CancellationScope,
-  setCurrentDetails,
-  setHandler,
-  upsertSearchAttributes,
-} from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { GateRun } from '../../activities/index.js';
 import { failureOf } from '../../src/core/jobs/fault.js';
 import { closeDeployment, concludeGate, snapshotSource, nextIncumbent, promoteDeployment } from '../activities.js';
 import type { JobOutcome } from '../../src/core/jobs/outcome.js';
-import { closeWorkflow, endOfError } from '../jobs/close.js';
-import { deploymentStatusQuery, statusAttribute, stopReasonAttribute, type DeploymentView } from '../messages.js';
+import { closeWorkflow, endOfError, failWorkflow } from '../jobs/close.js';
 import { readJob } from '../jobs/input.js';
+import { JobLists, listOutcome } from '../jobs/lists.js';
+import { deploymentStatusQuery, type DeploymentView } from '../messages.js';
 import { runGateEvaluation } from './gate-evaluation.js';
 
 /** The gate is judged again where the live deployment changed meanwhile, at most this often. */
@@ -20,21 +15,22 @@ const maxRounds = 20;
 /** Freezes a source, judges it by its gate and makes it live. A failure changes nothing live. */
 export async function deploymentWorkflow(input?: unknown): Promise<void> {
   const job = readJob(input);
+  const lists = new JobLists(job);
   let view: DeploymentView = { status: 'pending' };
   const show = (next: DeploymentView) => {
     view = next;
-    setCurrentDetails(next.evaluation ? `gate: evaluation ${next.evaluation}` : next.status);
+    setCurrentDetails(detailsOf(next));
   };
-  const end = (next: DeploymentView, { status, stoppedBy }: Pick<JobOutcome, 'status' | 'stoppedBy'>) => {
+  const end = async (next: DeploymentView, outcome: JobOutcome) => {
     show(next);
-    upsertSearchAttributes([
-      { key: statusAttribute, value: status },
-      { key: stopReasonAttribute, value: stoppedBy },
-    ]);
+    listOutcome(outcome);
+    await lists.refresh();
   };
   const evaluate = async (run: GateRun) => {
     show({ status: 'building', evaluation: run.jobId });
     await runGateEvaluation(job, run);
+    show({ status: 'building' });
+    await lists.refresh();
   };
   setHandler(deploymentStatusQuery, () => view, {
     description: "Status of the deployment, and its gate's current evaluation.",
@@ -59,17 +55,25 @@ export async function deploymentWorkflow(input?: unknown): Promise<void> {
       const published = await promoteDeployment(incumbent ? { ...job, against: incumbent.deploymentId } : job);
       if (published === 'done') break;
     }
-    end({ status: 'ready' }, { status: 'completed', stoppedBy: 'completed' });
+    const completed: JobOutcome = { status: 'completed', stoppedBy: 'completed', error: null };
+    await CancellationScope.nonCancellable(() => end({ status: 'ready' }, completed));
   } catch (error) {
     const outcome = deploymentOutcome(error);
-    end({ status: 'failed' }, outcome);
-    const recorded = await CancellationScope.nonCancellable(() =>
-      closeDeployment({ ...job, ending: { status: outcome.status, error: outcome.error } }),
-    );
-    // A deployment that had ended before, whose workflow was reset.
-    if (recorded.status === 'completed') end({ status: 'ready' }, recorded);
+    const recorded = await CancellationScope.nonCancellable(async () => {
+      const recorded = await closeDeployment({ ...job, ending: { status: outcome.status, error: outcome.error } });
+      // A deployment that had ended before, whose workflow was reset, stays ready.
+      await end({ status: recorded.status === 'completed' ? 'ready' : 'failed' }, recorded);
+      return recorded;
+    }).catch(failWorkflow);
     await closeWorkflow(recorded);
   }
+}
+
+/** What a deployment does or waits for, and since when. */
+function detailsOf({ status, evaluation }: DeploymentView): string {
+  const since = `since ${new Date().toISOString()}`;
+  if (evaluation) return `gate: evaluation ${evaluation} ${since}`;
+  return status === 'building' ? `building ${since}` : status;
 }
 
 function overtaken(): ApplicationFailure {

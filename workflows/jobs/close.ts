@@ -9,6 +9,7 @@ import {
 import { failureOf, faultOf } from '../../src/core/jobs/fault.js';
 import type { JobEnd, JobOutcome } from '../../src/core/jobs/outcome.js';
 import { requestCancellation } from '../activities.js';
+import { listOutcome } from './lists.js';
 
 /** The end of work that an error ended: cancelled, or failed with a reason. */
 export function endOfError(error: unknown): Extract<JobEnd, { kind: 'cancelled' | 'failed' }> {
@@ -41,4 +42,14 @@ export async function closeWorkflow({ status, stoppedBy, error }: JobOutcome): P
     await sleep('1 second');
   }
   await CancellationScope.current().cancelRequested;
+}
+
+/** Fails a workflow whose job cannot be closed, as where it is gone from the database. */
+export async function failWorkflow(error: unknown): Promise<never> {
+  const end = endOfError(error);
+  if (end.kind === 'cancelled') throw error;
+  const outcome: JobOutcome = { status: 'failed', stoppedBy: 'failed', error: end.fault };
+  listOutcome(outcome);
+  await closeWorkflow(outcome);
+  throw error;
 }

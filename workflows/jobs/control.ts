@@ -1,36 +1,28 @@
-import type { SearchAttributePair } from '@temporalio/common';
 import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  continueAsNew,
   ContinueAsNew,
   isCancellation,
   log,
-  setCurrentDetails,
+  makeContinueAsNewFunc,
   setHandler,
-  upsertMemo,
-  upsertSearchAttributes,
+  sleep,
 } from '@temporalio/workflow';
-import type { GateEvaluation, Rest } from '../../activities/index.js';
+import type { Finished, GateEvaluation, Rest } from '../../activities/index.js';
+import type { Waits } from '../../src/core/jobs/details.js';
 import type { JobEnd, JobOutcome } from '../../src/core/jobs/outcome.js';
-import { noFigures, type JobProgress, type JobSummary } from '../../src/core/jobs/progress.js';
+import type { JobProgress, JobSummary } from '../../src/core/jobs/progress.js';
 import { finish, prepare, stopWork, type drive } from '../activities.js';
-import {
-  bestRewardAttribute,
-  rolloutsAttribute,
-  statusAttribute,
-  statusQuery,
-  stopReasonAttribute,
-  type JobInput,
-  type StatusView,
-} from '../messages.js';
+import { statusQuery, type JobInput, type StatusView } from '../messages.js';
 import { BackOff } from './back-off.js';
-import { closeWorkflow, endOfError } from './close.js';
+import { closeWorkflow, endOfError, failWorkflow } from './close.js';
 import type { Received } from './commands.js';
 import { Decisions } from './decisions.js';
+import { JobDisplay } from './display.js';
 import { isAtHistoryLimit, runUntilHistoryLimit } from './history-limit.js';
-import { readDriven, readPrepared } from './results.js';
+import { listed } from './lists.js';
+import { readDriven, readFinished, readPrepared } from './results.js';
 import { RunningTime } from './running-time.js';
 
 /** What a run of the workflow hands to the next one. */
@@ -43,6 +35,7 @@ export interface CarriedJob {
   /** The rest at the first run's begin. */
   limitMs: number | null;
   progress: JobProgress;
+  waits: Waits;
 }
 
 /** `carried`: state of the previous run (continue-as-new). `gate`: set by a deployment's gate. */
@@ -69,9 +62,9 @@ const stopTimeout = '30 seconds';
  * Each decision is recorded before the next is taken.
  */
 export class JobControl {
+  private readonly display: JobDisplay;
   private readonly decisions: Decisions;
   private readonly backOff = new BackOff();
-  private progress: JobProgress | null = null;
   private clock: RunningTime | null = null;
   private limitMs: number | null = null;
   private interruption: JobEnd | null = null;
@@ -85,7 +78,16 @@ export class JobControl {
     this.job = job;
     this.isContinued = carried !== undefined;
     const { status = 'running', pauses = 0, inbox = [] } = carried ?? {};
-    this.decisions = new Decisions(job, { status, pauses }, inbox, (end) => this.interrupt(end));
+    // Before the inbox, which takes signals without a handler.
+    this.display = new JobDisplay(
+      job,
+      carried?.waits,
+      () => this.clock && { leftMs: this.clock.left, isRunning: this.decisions.state.status === 'running' },
+    );
+    this.decisions = new Decisions(job, { status, pauses }, inbox, {
+      changed: (status) => this.display.changed(status),
+      ended: (end) => this.interrupt(end),
+    });
     setHandler(statusQuery, () => this.view, {
       description: 'Status, generation, best candidate, best reward and budget as the workflow sees them.',
     });
@@ -93,20 +95,25 @@ export class JobControl {
 
   /** Prepares the job and begins with it. */
   async prepare(): Promise<void> {
+    this.display.prepares();
     for (;;) {
       const prepared = readPrepared(await prepare(this.job));
       if (prepared) return this.begin(prepared);
       log.warn('the result of the preparation is unreadable; preparing again');
-      await this.rest(null, false);
+      await this.rest(false);
     }
   }
 
   /** Shows the progress and starts the clock, which stands while the job is paused. */
   begin({ leftMs, limitMs = leftMs, progress }: Beginning): void {
-    this.show(progress);
+    this.decisions.takes = progress.takes;
     this.backOff.note(progress);
     // A job that is prepared again, after a restore, keeps its clock.
-    if (this.clock) return;
+    if (!this.clock) this.startClock(leftMs, limitMs);
+    this.display.begins(progress);
+  }
+
+  private startClock(leftMs: number | null, limitMs: number | null): void {
     this.limitMs = limitMs;
     if (leftMs === null) return;
     this.clock = new RunningTime(leftMs, this.isContinued);
@@ -133,12 +140,13 @@ export class JobControl {
     // Those of signals so far are read by the activity.
     this.decisions.inbox.hasRewards = false;
     const decided = this.decisions.count;
+    const { relabels } = this.display;
     let hasResult = false;
     const value = await runUntilHistoryLimit(
       async () => {
         this.isDriving = true;
         try {
-          const result: unknown = await activity.executeWithOptions({ summary: this.progress?.next ?? '' }, [this.job]);
+          const result: unknown = await activity.executeWithOptions({ summary: this.display.summary }, [this.job]);
           hasResult = true;
           return result;
         } finally {
@@ -149,18 +157,21 @@ export class JobControl {
     );
     const result = readDriven(value);
     if (hasResult && !result) log.warn('the result of the work is unreadable; going on from the record');
-    if (result?.progress) this.show(result.progress);
     const isCalled = this.decisions.count !== decided || !this.decisions.isSettled;
-    if (result?.state && !isCalled) this.decisions.adopt(result.state);
+    if (result) {
+      if (result.progress) this.decisions.takes = result.progress.takes;
+      if (result.state && !isCalled) this.decisions.adopt(result.state);
+      await this.display.rests(result, relabels);
+    }
     const rest = result?.rest ?? { kind: 'again' };
-    if (rest.kind === 'again' || rest.kind === 'unprepared')
-      await this.rest(result?.progress ?? this.progress, isCalled);
+    if (rest.kind === 'again' || rest.kind === 'unprepared') await this.rest(isCalled);
     return rest;
   }
 
   /** Resolves at a reward signal, at the history limit, or after an hour, if a signal was lost. */
   async untilRewards(): Promise<void> {
-    await condition(() => this.decisions.inbox.hasRewards || isAtHistoryLimit(), '1 hour');
+    const { summary } = this.display;
+    await condition(() => this.decisions.inbox.hasRewards || isAtHistoryLimit(), '1 hour', { summary });
   }
 
   /** Closes the row, if the record agrees that the work is over; null: some is left. */
@@ -171,7 +182,7 @@ export class JobControl {
     if (closed) return closed;
     log.warn('the record has work left; going on');
     decisions.isHeld = false;
-    await this.rest(this.progress, false);
+    await this.rest(false);
     return null;
   }
 
@@ -202,17 +213,7 @@ export class JobControl {
   }
 
   private get view(): StatusView {
-    return { status: this.decisions.state.status, ...(this.progress?.figures ?? noFigures) };
-  }
-
-  /** Search attributes are events in the history, so they follow the best reward. */
-  private show(progress: JobProgress): void {
-    const before = this.progress?.figures.bestReward ?? null;
-    this.progress = progress;
-    this.decisions.takes = progress.takes;
-    setCurrentDetails(progress.details);
-    const { bestReward, rolloutsCompleted } = progress.figures;
-    if (bestReward !== before) upsertSearchAttributes(attributesOf(bestReward, rolloutsCompleted));
+    return { status: this.decisions.state.status, ...this.display.figures };
   }
 
   /** Ends the job's work. The first interruption counts. */
@@ -234,9 +235,11 @@ export class JobControl {
       inbox: this.decisions.inbox.undecided(),
       leftMs: this.clock && this.clock.left,
       limitMs: this.limitMs,
-      progress: this.progress!,
+      progress: this.display.last!,
+      waits: this.display.waits,
     };
-    return continueAsNew<(input: JobWorkflowInput) => Promise<JobSummary>>({ ...this.job, carried });
+    const next = makeContinueAsNewFunc<(input: JobWorkflowInput) => Promise<JobSummary>>(listed());
+    return next({ ...this.job, carried });
   }
 
   private isCancelled(): boolean {
@@ -244,8 +247,8 @@ export class JobControl {
   }
 
   /** Waits after a slice that changed nothing, until a decision or the history limit. */
-  private async rest(progress: JobProgress | null, isCalled: boolean): Promise<void> {
-    const ms = this.backOff.after(progress, isCalled);
+  private async rest(isCalled: boolean): Promise<void> {
+    const ms = this.backOff.after(this.display.last, isCalled);
     if (ms > 0) await condition(() => !this.mayWork || isAtHistoryLimit(), ms);
   }
 
@@ -260,27 +263,25 @@ export class JobControl {
     await this.decisions.untilIdle();
     if (this.isDriving) {
       await stopWork(this.job);
-      const hasStopped = await condition(() => !this.isDriving, stopTimeout);
+      const summary = 'the work in flight stops';
+      const hasStopped = await condition(() => !this.isDriving, stopTimeout, { summary });
       if (!hasStopped) log.warn('the work did not stop');
     }
     const usedMs = this.clock ? this.limitMs! - this.clock.left : 0;
-    const ended = await finish({ ...this.job, end, accepted: this.decisions.accepted, usedMs });
+    const ended = await this.finish({ ...this.job, end, accepted: this.decisions.accepted, usedMs });
     if (ended.kind === 'unfinished') return null;
-    const { outcome, summary } = ended;
-    this.decisions.showStatus(outcome.status);
-    upsertSearchAttributes([
-      { key: statusAttribute, value: outcome.status },
-      { key: stopReasonAttribute, value: outcome.stoppedBy },
-      ...attributesOf(summary.bestReward, summary.rollouts),
-    ]);
-    upsertMemo({ ...summary });
+    this.decisions.showStatus(ended.outcome.status);
+    this.display.ended(ended);
     return ended;
   }
-}
 
-function attributesOf(bestReward: number | null, rollouts: number): SearchAttributePair[] {
-  return [
-    { key: rolloutsAttribute, value: rollouts },
-    ...(bestReward === null ? [] : [{ key: bestRewardAttribute, value: bestReward }]),
-  ];
+  private async finish(work: Parameters<typeof finish>[0]): Promise<Finished> {
+    for (;;) {
+      // A job that is gone cannot be closed.
+      const finished = readFinished(await finish(work).catch(failWorkflow));
+      if (finished) return finished;
+      log.warn('the result of the end is unreadable; ending again');
+      await sleep('1 second');
+    }
+  }
 }

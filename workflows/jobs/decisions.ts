@@ -1,15 +1,22 @@
-import { CancellationScope, condition, log, upsertSearchAttributes } from '@temporalio/workflow';
+import { CancellationScope, condition, log } from '@temporalio/workflow';
 import type { ControlState } from '../../activities/index.js';
 import type { JobEnd } from '../../src/core/jobs/outcome.js';
 import type { SuggestionKind } from '../../src/core/jobs/progress.js';
 import { isTerminal } from '../../src/core/jobs/status.js';
 import { record } from '../activities.js';
 import { outside } from '../interceptors.js';
-import { statusAttribute, type JobInput } from '../messages.js';
+import type { JobInput } from '../messages.js';
 import { decideCommands, type Received } from './commands.js';
 import { CommandInbox } from './inbox.js';
+import { readRecorded } from './results.js';
 
 type Decision = Parameters<typeof record>[0]['decision'];
+
+/** Hears of changes of the status, and of the decision that ends the job. */
+export interface DecisionListener {
+  changed(status: ControlState['status']): void;
+  ended(end: JobEnd): void;
+}
 
 /**
  * The status of a job: decides signals in the order sent, each on record before the next is taken.
@@ -29,14 +36,13 @@ export class Decisions {
   private resets = 0;
   private current: ControlState;
   private readonly job: JobInput;
-  private readonly onEnd: (end: JobEnd) => void;
+  private readonly listener: DecisionListener;
 
-  /** `onEnd`: hears of the decision that ends the job. */
-  constructor(job: JobInput, from: ControlState, received: readonly Received[], onEnd: (end: JobEnd) => void) {
+  constructor(job: JobInput, from: ControlState, received: readonly Received[], listener: DecisionListener) {
     this.job = job;
     this.current = from;
     this.inbox = new CommandInbox(received);
-    this.onEnd = onEnd;
+    this.listener = listener;
   }
 
   get state(): ControlState {
@@ -79,7 +85,7 @@ export class Decisions {
     this.change(state);
     if (!isTerminal(state.status)) return;
     const { jobId } = this.job;
-    this.onEnd({
+    this.listener.ended({
       kind: 'failed',
       fault: { code: 'job_closed', message: `The job ${jobId} is ${state.status}.`, retryable: false },
     });
@@ -127,7 +133,7 @@ export class Decisions {
       if (end) {
         // The row follows once the work has stopped.
         this.showStatus(end.kind === 'cancelled' ? 'cancelled' : 'completed');
-        this.onEnd(end);
+        this.listener.ended(end);
       }
       return;
     }
@@ -135,14 +141,15 @@ export class Decisions {
 
   /** Records a decision, even if the work ends. False: the record was in another state. */
   private async record(decision: Decision, from = this.current): Promise<boolean> {
-    const recorded = await CancellationScope.nonCancellable(() => record({ ...this.job, from, decision }));
-    if (recorded.kind === 'moved') this.adopt(recorded.state);
-    return recorded.kind === 'recorded';
+    const value: unknown = await CancellationScope.nonCancellable(() => record({ ...this.job, from, decision }));
+    const recorded = readRecorded(value);
+    if (recorded?.kind === 'moved') this.adopt(recorded.state);
+    return recorded?.kind === 'recorded';
   }
 
   private change(next: ControlState): void {
     const before = this.current.status;
     this.current = next;
-    if (next.status !== before) upsertSearchAttributes([{ key: statusAttribute, value: next.status }]);
+    if (next.status !== before) this.listener.changed(next.status);
   }
 }

@@ -1,5 +1,7 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 
+const summary = "the job's time limit: budget.max_minutes, or timeout of an evaluation";
+
 /** A job's remaining running time, pauses not counted, by the workflow's durable clock. */
 export class RunningTime {
   private leftMs: number;
@@ -23,7 +25,7 @@ export class RunningTime {
       if (!isRunning()) this.since = null;
       await condition(isRunning);
       this.since ??= Date.now();
-      const paused = await condition(() => !isRunning(), Math.max(this.left, 0));
+      const paused = await condition(() => !isRunning(), Math.max(this.left, 0), { summary });
       this.leftMs = this.left;
       this.since = null;
       if (!paused || this.leftMs <= 0) return;

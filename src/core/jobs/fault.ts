@@ -1,18 +1,20 @@
-/** Why a job fails. The message may quote containers, models and users. */
+import { cutWithin } from '../../util/text.js';
+
+/** Characters of a failure's message in Temporal, whose lists and logs show it whole. */
+export const maxShownChars = 1_000;
+
+/** Why a job fails. The message may quote containers, models and users, and holds no secret. */
 export interface JobFault {
   code: string;
   message: string;
   retryable: boolean;
 }
 
-/**
- * A fault as a failure of Temporal. The message is the code alone: logs and the Temporal UI show
- * messages, and no codec encrypts them. Details are payloads, which a codec does encrypt.
- */
+/** A fault as a failure of Temporal: its code and text; its details have the whole text. */
 export function failureOf({ code, message, retryable }: JobFault) {
   return {
     type: code,
-    message: `${code}: see the job`,
+    message: cutWithin(`${code}: ${message}`, maxShownChars),
     nonRetryable: true,
     details: [{ message, retryable }],
   };

@@ -16,6 +16,14 @@ export interface JobOutcome {
   error: JobFault | null;
 }
 
+/** Characters of a stop reason in Temporal: those of a search attribute are few. */
+const maxReason = 200;
+
+/** Why a job ended, as Temporal shows it: a failed one by its code. */
+export function stopReasonOf({ status, stoppedBy, error }: JobOutcome): string {
+  return (status === 'failed' && error ? error.code : stoppedBy).slice(0, maxReason);
+}
+
 /** What Postgres knows of a job that ends. */
 export interface EndRecord {
   spec: JobSpec;

@@ -28,11 +28,22 @@ export interface JobProgress {
   takes: SuggestionKind[];
 }
 
+/** What Temporal's lists show of a job, as the API says it. */
+export interface ShownJob {
+  name: string | null;
+  tags: string[];
+  /** Finished ones; of a deployment, those of its gate. */
+  rollouts: number;
+  /** That of a search; the mean reward of an evaluation, or of a gate's candidate. */
+  bestReward: number | null;
+}
+
 /** The result of a job's workflow, and its memo once it has ended. Unknown values are null. */
 export interface JobSummary {
   name: string | null;
   /** Of a search that compared its winner with the baseline. */
   verdict: 'better' | 'not_significantly_better' | 'worse' | null;
+  /** See `ShownJob`. */
   bestReward: number | null;
   rollouts: number;
   costUsd: number | null;

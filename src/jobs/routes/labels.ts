@@ -28,12 +28,17 @@ export function labelsOf({ name, tags, metadata, notes }: LabelRequest): { label
 
 /** Replaces the labels that a request names, archives or restores; null removes a label. */
 export async function mark(
-  { db }: Pick<HttpDeps, 'db'>,
-  job: JobRef,
+  { db, commander, log }: Pick<HttpDeps, 'db' | 'commander' | 'log'>,
+  job: JobRef & { workflowId: string },
   { archived, ...request }: LabelRequest & { archived?: boolean | undefined },
 ): Promise<void> {
   const { labels } = labelsOf(request);
   const named = Object.entries(labels).filter(([field]) => request[field as keyof Labels] !== undefined);
   const marks: Partial<Marks> = { ...Object.fromEntries(named), ...(archived !== undefined && { archived }) };
   await db.org(job.orgId, (tx) => updateMarks(tx, job.jobId, marks));
+  const { name, tags, metadata } = marks;
+  if (name === undefined && tags === undefined && metadata === undefined) return;
+  await commander.relabel(job).catch((err: unknown) => {
+    log.warn({ err, job_id: job.jobId }, 'Temporal shows labels of before, until the next slice of work');
+  });
 }

@@ -50,12 +50,3 @@ export async function updateMarks(
   await tx.query('delete from job_labels where job_id = $1', [jobId]);
   await insertLabels(tx, jobId, row);
 }
-
-/** The name of a job, or that of its prompt; null: none. */
-export async function readName(tx: Tx, jobId: string): Promise<string | null> {
-  const [row] = await tx.query<{ name: string | null }>(
-    `select coalesce(name, spec->>'name') as name from jobs where id = $1`,
-    [jobId],
-  );
-  return row?.name ?? null;
-}

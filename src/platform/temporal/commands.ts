@@ -7,6 +7,7 @@ import {
   candidateSignal,
   hintSignal,
   pauseSignal,
+  relabelSignal,
   resumeSignal,
   rewardSignal,
 } from '../../../workflows/messages.js';
@@ -39,6 +40,8 @@ export interface Commander {
   send(job: CommandedJob, kind: CommandKind, commandId: string): Promise<void>;
   /** Signals a job's workflow that rewards were recorded; no error where it is closed. */
   wake(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
+  /** Signals a workflow that labels of its job were changed; no error where it is closed. */
+  relabel(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
   /** Requests a workflow's cancellation; no error where it is closed. */
   cancel(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
   /** Deletes the histories of all runs and webhooks. */
@@ -76,6 +79,10 @@ export function createCommander(client: Client, start: Commander['start']): Comm
       }
     },
     wake: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => signalRewards(client, workflowId)),
+    relabel: ({ workflowId }) =>
+      client.withDeadline(Date.now() + deadlineMs, () =>
+        unlessClosed(client.workflow.getHandle(workflowId).signal(relabelSignal)),
+      ),
     cancel: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => cancelWorkflow(client, workflowId)),
     deleteHistories: (job) => deleteHistories(client, job),
     async send(job, kind, commandId) {

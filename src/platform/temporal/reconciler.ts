@@ -9,6 +9,7 @@ import { clearStuck, markStuck, type FailingTask } from '../../jobs/store/stuck.
 import { markSending, readDueWebhooks } from '../../jobs/store/webhooks.js';
 import { takeLostWake } from '../../rollouts/store/slots.js';
 import { startRepeating } from '../../util/repeating.js';
+import { readCloseReason } from './close-reason.js';
 import { readFailingTask } from './failing-task.js';
 import { cancelWorkflow, signalRewards } from './commands.js';
 import type { InstallationClient } from './installation-client.js';
@@ -158,27 +159,35 @@ async function readState(client: InstallationClient, job: OpenJob): Promise<Work
     status = 'GONE';
   }
   if (status === 'CONTINUED_AS_NEW' || status === 'PAUSED') return { state: 'open', failing: null };
-  return { state: 'ended', ending: endingOf(job, status) };
+  return { state: 'ended', ending: await endingOf(client, job, status) };
 }
 
 /** A job's ending by the status of its closed workflow. */
-function endingOf(
+async function endingOf(
+  client: InstallationClient,
   { kind, workflow_id: workflowId }: OpenJob,
   status: WorkflowExecutionStatusName | 'GONE',
-): ClosedState {
+): Promise<ClosedState> {
   if (status === 'CANCELLED') {
     const events = endEvents(kind, { status: 'cancelled' });
     return { status: 'cancelled', stoppedBy: 'cancelled', error: null, events, workflowId, accepted: [] };
   }
-  const message = reasons[status] ?? `The job's workflow closed as ${status} and left the job open.`;
-  const error = { code: `workflow_${status.toLowerCase()}`, message, retryable: true };
+  const reason = status === 'TERMINATED' || status === 'FAILED' ? await readCloseReason(client, workflowId) : null;
+  const error = { code: `workflow_${status.toLowerCase()}`, message: messageOf(status, reason), retryable: true };
   const events = endEvents(kind, { status: 'failed', error });
   return { status: 'failed', stoppedBy: 'failed', error, events, workflowId, accepted: [] };
 }
 
-const reasons: Partial<Record<WorkflowExecutionStatusName | 'GONE', string>> = {
-  TERMINATED:
-    "The job's workflow was terminated from outside. Results so far are kept. Create the job again to continue.",
-  TIMED_OUT: "The job's workflow timed out. Results so far are kept.",
-  GONE: "The job's workflow is no longer in Temporal: its history was deleted, the cluster was replaced, or the database is a copy.",
-};
+function messageOf(status: WorkflowExecutionStatusName | 'GONE', reason: string | null): string {
+  const because = reason === null ? '.' : `: ${reason.replace(/\.$/, '')}.`;
+  switch (status) {
+    case 'TERMINATED':
+      return `The job's workflow was terminated from outside${because} Results so far are kept. Create the job again to continue.`;
+    case 'TIMED_OUT':
+      return "The job's workflow timed out. Results so far are kept.";
+    case 'GONE':
+      return "The job's workflow is no longer in Temporal: its history was deleted, the cluster was replaced, or the database is a copy.";
+    default:
+      return `The job's workflow closed as ${status} and left the job open${because}`;
+  }
+}

@@ -5,7 +5,6 @@ import { startRepeating } from '../../util/repeating.js';
 import {
   algorithmAttribute,
   bestRewardAttribute,
-  kindAttribute,
   nameAttribute,
   orgAttribute,
   rolloutsAttribute,
@@ -30,7 +29,7 @@ const visibleMs = 5_000;
 const lookMs = 8_000;
 
 const labels = [nameAttribute, tagsAttribute];
-const keywords = [orgAttribute, kindAttribute, algorithmAttribute, statusAttribute, stopReasonAttribute, ...labels];
+const keywords = [orgAttribute, algorithmAttribute, statusAttribute, stopReasonAttribute, ...labels];
 const attributes = [...keywords, bestRewardAttribute, rolloutsAttribute];
 
 type Attribute = (typeof attributes)[number];

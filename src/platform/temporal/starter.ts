@@ -1,9 +1,9 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
 import {
   algorithmAttribute,
-  kindAttribute,
   nameAttribute,
   orgAttribute,
+  rolloutsAttribute,
   statusAttribute,
   tagsAttribute,
   type JobInput,
@@ -49,13 +49,13 @@ export async function startWorkflow(client: InstallationClient, db: Db, job: Sta
       args: [input],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       staticSummary: `${title(algorithm)} ${job.jobId}${name === null ? '' : `: ${[...name].slice(0, shownName).join('')}`}`,
-      memo: { ...(name !== null && { name }), tags, metadata },
+      memo: { ...(name !== null && { name }), tags, metadata, rollouts: 0 },
       staticDetails: `Organization ${job.orgId}. ${takesCommands ? 'Pause, resume, cancel and reward are signals; status is a query.' : 'Status is a query.'}`,
       typedSearchAttributes: [
         { key: orgAttribute, value: job.orgId },
-        { key: kindAttribute, value: job.kind },
         { key: algorithmAttribute, value: algorithm },
         { key: statusAttribute, value: 'running' },
+        { key: rolloutsAttribute, value: 0 },
         ...(name === null ? [] : [{ key: nameAttribute, value: name }]),
         ...(tags.length > 0 ? [{ key: tagsAttribute, value: tags }] : []),
       ],
@@ -79,10 +79,7 @@ export async function startWebhook(client: InstallationClient, job: DueWebhook):
       taskQueue: client.installation.taskQueue,
       args: [input],
       staticSummary: `webhook of ${jobId}`,
-      typedSearchAttributes: [
-        { key: orgAttribute, value: orgId },
-        { key: kindAttribute, value: 'webhook' },
-      ],
+      typedSearchAttributes: [{ key: orgAttribute, value: orgId }],
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

@@ -5,7 +5,7 @@ import type { ActivityDeps } from '../../../activities/deps.js';
 import { prepareActivities } from '../../../activities/lifecycle/prepare.js';
 import { RolloutRunners } from '../../../activities/rollouts/run.js';
 import { driveActivity } from '../../../activities/lifecycle/drive.js';
-import type { DriveResult } from '../../../activities/drive/rest.js';
+import type { ShownSlice } from '../../../activities/drive/rest.js';
 import { createContainerClient, type ContainerClient } from '../../../src/clients/container/client.js';
 import { createMetrics } from '../../../src/service/metrics.js';
 import { mergeMetrics } from '../../../src/service/metrics/serve.js';
@@ -57,7 +57,7 @@ async function startSearch() {
   } as unknown as ActivityDeps;
   const prepare = () => activityOf(id).run(prepareActivities(deps).prepare, job);
   await prepare();
-  const attempt = (with_: Partial<ActivityDeps> = {}): Promise<DriveResult> => {
+  const attempt = (with_: Partial<ActivityDeps> = {}): Promise<ShownSlice> => {
     const all = { ...deps, ...with_ };
     return activityOf(id).run(driveActivity(all, new RolloutRunners(all)).drive, job);
   };
@@ -74,7 +74,7 @@ async function startSearch() {
 /** Takes the lease away, as another attempt does. */
 const takeLease = `update job_controls set lease_token = lease_token + 1, lease_owner = null where job_id = $1`;
 
-const isDone = ({ rest }: DriveResult) => rest.kind === 'ended' && rest.end.kind === 'completed';
+const isDone = ({ rest }: ShownSlice) => rest.kind === 'ended' && rest.end.kind === 'completed';
 
 /** A database that keeps the inputs that are in a snapshot. */
 const keepingInputs = () => {

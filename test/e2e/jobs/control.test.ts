@@ -94,7 +94,7 @@ const reached = (id: string, status: string, at = service) =>
 
 /** Whether a search by attributes finds the job. */
 async function listed(kind: Kind, id: string, status: string): Promise<boolean> {
-  const query = `RatchetStatus = '${status}' and RatchetOrg = 'default' and RatchetKind = '${kind}' and WorkflowId = '${kind}-${id}'`;
+  const query = `RatchetStatus = '${status}' and RatchetOrg = 'default' and WorkflowType = '${kind}Workflow' and WorkflowId = '${kind}-${id}'`;
   for await (const found of service.temporal.workflow.list({ query })) return found.workflowId === `${kind}-${id}`;
   return false;
 }
@@ -222,9 +222,14 @@ describe('effects of commands', () => {
 
   test('closes the row of a terminated workflow as failed, with the reason', async () => {
     const id = await jobIn('session', 'running');
-    await service.workflow(id).terminate('by hand');
+    await service.workflow(id).terminate('on call: bad deploy');
     await reached(id, 'failed');
-    expect(await readJob(service, id)).toMatchObject({ error_details: { code: 'workflow_terminated' } });
+    expect(await readJob(service, id)).toMatchObject({
+      error_details: {
+        code: 'workflow_terminated',
+        message: expect.stringContaining(': on call: bad deploy. Results so far are kept.'),
+      },
+    });
   });
 
   test('reports the same from query and row at rest', async () => {

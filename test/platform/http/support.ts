@@ -57,6 +57,14 @@ class FakeCommander implements Commander {
     return Promise.resolve();
   }
 
+  /** Workflows that were told of new labels. */
+  relabelled: string[] = [];
+
+  async relabel({ workflowId }: { workflowId: string }): Promise<void> {
+    this.relabelled.push(workflowId);
+    return Promise.resolve();
+  }
+
   async cancel({ workflowId }: { workflowId: string }): Promise<void> {
     this.cancelled.push(workflowId);
     return Promise.resolve();

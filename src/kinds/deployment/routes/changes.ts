@@ -26,8 +26,8 @@ export function registerChanges(app: App, deps: HttpDeps): void {
       },
     },
     async (request) => {
-      const { id, orgId, status } = await findServing(deps, request, request.params.deployment_id);
-      await mark(deps, { orgId, jobId: id }, request.body);
+      const { id, orgId, status, workflowId } = await findServing(deps, request, request.params.deployment_id);
+      await mark(deps, { orgId, jobId: id, workflowId }, request.body);
       return { id, status };
     },
   );

@@ -12,6 +12,8 @@ import { readSnapshot } from './snapshots.js';
 /** A gate's evaluation: number 0 runs the deployment's candidate, the others its comparison. */
 export interface GateEvaluation {
   deploymentId: string;
+  /** That of the deployment. */
+  name: string;
   /** The prompt; null: the container's own. */
   snapshotId: string | null;
 }
@@ -82,7 +84,8 @@ export async function insertGateEvaluation(
     candidate: withInputs(content && gateCandidate(content, snapshotId!), inputs ?? []),
   };
   const nothing = { keyId: null, algorithm: null, correlationId: null };
-  await insertJob(tx, { ...job, kind: 'evaluation', workflowId, spec: evaluationSpec, ...nothing });
+  const labels = { name, tags: [], metadata: {}, notes: null };
+  await insertJob(tx, { ...job, kind: 'evaluation', workflowId, spec: evaluationSpec, labels, ...nothing });
   if (containerApiKey !== null) {
     const { origin } = new URL(container!.url);
     await putSecret(tx, secretKey, { ...job, name: 'container_api_key', origin }, containerApiKey);
