@@ -80,13 +80,16 @@ const rules: Record<string, Rule> = {
   'src/container': { values: ['src/util/loopback'] },
   'src/client': { values: [], packages: ['eventsource-parser'] },
   'src/service/settings': { values: ['src/util'] },
-  'src/service/config': { values: ['src/service/settings', 'src/util'] },
+  'src/service/environment': { values: ['src/service/settings'] },
+  'src/service/config': {
+    values: ['src/platform/embedded', 'src/service/environment', 'src/service/settings', 'src/util'],
+  },
   'src/service/keys': {
     values: ['src/platform/db', 'src/platform/embedded', 'store'],
     types: ['src/service/config'],
   },
   'src/service/version': { values: [] },
-  'src/service/metrics': { values: [] },
+  'src/service/metrics': { values: ['src/platform/embedded'] },
   'src/service/log': { values: [], types: ['src/service/config'] },
   'src/service/servers': {
     values: ['src/service/config', 'src/platform/db', 'src/platform/embedded', 'src/platform/temporal', 'store'],

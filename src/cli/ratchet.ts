@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Roles } from '../service/config.js';
 import { exampleModel } from '../util/example-models.js';
-import { stopEarly } from '../service/early-stop.js';
+import { stopEarly } from '../service/processes/early-stop.js';
 import { version } from '../service/version.js';
 import { accessCommands } from './access-commands.js';
 import { exportForms } from './export/forms.js';

@@ -22,26 +22,14 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   for (const name of ['HOST', 'RATCHET_METRICS_HOST'] as const)
     if (isIP(s[name]) === 0 && !/^[a-z0-9.-]+$/i.test(s[name]))
       throw new ConfigError(`${name} must be a host name or an address`);
-  const databaseUrl = s.DATABASE_URL ?? null;
-  const appDatabaseUrl = s.RATCHET_APP_DATABASE_URL ?? null;
-  const ownDatabase = databaseUrl !== null || appDatabaseUrl !== null;
+  const database = databaseOf(s);
   const proxies = readProxySettings(given);
-  const dataDir = resolve(s.RATCHET_DATA_DIR ?? '.ratchet');
-  const home = homeFolder();
-  const userData = s.XDG_DATA_HOME ?? (home && join(home, '.local', 'share'));
   return {
     port: s.PORT,
     /** Whether the port is the user's wish: then no other one is taken in its place. */
     isPortFixed: given['PORT'] !== undefined || !isLoopback(s.HOST),
     host: s.HOST,
-    dataDir,
-    /** Whether the user named the data folder: then commands use its service alone. */
-    isDataDirFixed: given['RATCHET_DATA_DIR'] !== undefined,
-    /** In place of `dataDir` where no setting names it and the working folder cannot have it. */
-    userDataDir: s.RATCHET_DATA_DIR === undefined && userData !== null ? join(userData, 'ratchet') : null,
-    /** Cache of downloaded or built programs (Temporal). */
-    cacheDir:
-      s.XDG_CACHE_HOME !== undefined ? join(s.XDG_CACHE_HOME, 'ratchet') : (homeCache() ?? join(dataDir, 'cache')),
+    ...foldersOf(s),
     /** null: that of the database's installation. */
     taskQueue: s.RATCHET_TASK_QUEUE ?? null,
     temporalPort: s.RATCHET_TEMPORAL_PORT,
@@ -52,7 +40,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     apiKey: s.RATCHET_API_KEY ?? null,
     // With an external database the service may have foreign users; embedded it has none.
     egress: {
-      mode: s.RATCHET_EGRESS ?? (ownDatabase ? 'public' : 'dev'),
+      mode: s.RATCHET_EGRESS ?? (database.ownDatabase ? 'public' : 'dev'),
       allowlist: s.RATCHET_EGRESS_ALLOW,
       proxy: proxies.settings,
     },
@@ -77,12 +65,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     /** The service that commands use; null: the one at `port`, or a new one. */
     serviceUrl: s.RATCHET_URL?.replace(/\/+$/, '') ?? null,
     logLevel: s.RATCHET_LOG_LEVEL,
-    /** Of the role that migrates; null: the embedded Postgres, or nothing is migrated here. */
-    databaseUrl,
-    /** Of the service's connections; null: a role of its own at `databaseUrl`. */
-    appDatabaseUrl,
-    /** Whether the environment names an external Postgres. */
-    ownDatabase,
+    ...database,
     /** Whether the environment names an external Temporal. */
     ownTemporal: s.TEMPORAL_ADDRESS !== undefined || s.TEMPORAL_CONFIG_FILE !== undefined,
     /** Whether the embedded Temporal serves its UI. */
@@ -101,7 +84,35 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   };
 }
 
-function isTraced(s: z.output<typeof settings>): boolean {
+type Settings = z.output<typeof settings>;
+
+function databaseOf({ DATABASE_URL, RATCHET_APP_DATABASE_URL }: Settings) {
+  return {
+    /** Of the role that migrates; null: the embedded Postgres, or nothing is migrated here. */
+    databaseUrl: DATABASE_URL ?? null,
+    /** Of the service's connections; null: a role of its own at `databaseUrl`. */
+    appDatabaseUrl: RATCHET_APP_DATABASE_URL ?? null,
+    /** Whether the environment names an external Postgres. */
+    ownDatabase: DATABASE_URL !== undefined || RATCHET_APP_DATABASE_URL !== undefined,
+  };
+}
+
+function foldersOf({ RATCHET_DATA_DIR, XDG_DATA_HOME, XDG_CACHE_HOME }: Settings) {
+  const dataDir = resolve(RATCHET_DATA_DIR ?? '.ratchet');
+  const home = homeFolder();
+  const userData = XDG_DATA_HOME ?? (home && join(home, '.local', 'share'));
+  return {
+    dataDir,
+    /** Whether the user named the data folder: then commands use its service alone. */
+    isDataDirFixed: RATCHET_DATA_DIR !== undefined,
+    /** In place of `dataDir` where no setting names it and the working folder cannot have it. */
+    userDataDir: RATCHET_DATA_DIR === undefined && userData !== null ? join(userData, 'ratchet') : null,
+    /** Cache of downloaded or built programs (Temporal). */
+    cacheDir: XDG_CACHE_HOME !== undefined ? join(XDG_CACHE_HOME, 'ratchet') : (homeCache() ?? join(dataDir, 'cache')),
+  };
+}
+
+function isTraced(s: Settings): boolean {
   const endpoint = s.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? s.OTEL_EXPORTER_OTLP_ENDPOINT;
   return endpoint !== undefined && !s.OTEL_SDK_DISABLED && s.OTEL_TRACES_EXPORTER !== 'none';
 }

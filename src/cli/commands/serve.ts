@@ -6,7 +6,7 @@ import { announceService } from '../../platform/embedded/running.js';
 import { createLog } from '../../service/log.js';
 import { startService, type Service } from '../../service/main.js';
 import { version } from '../../service/version.js';
-import { handOver, stopAtStartMs } from '../../service/early-stop.js';
+import { handOver, stopAtStartMs } from '../../service/processes/early-stop.js';
 import { joinParent, signalsOfParent } from '../../service/processes/api.js';
 import { handleRejections, installRuntime } from '../../service/worker.js';
 import { openBrowser } from '../service/browser.js';

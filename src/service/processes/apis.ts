@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { checkRoles, readConfig, type Config } from '../config.js';
 import { firstFree } from '../../platform/embedded/ports.js';
 import { createLog } from '../log.js';
-import { handOver } from '../early-stop.js';
+import { handOver } from './early-stop.js';
 import { stopMessage, type StartedApi } from './api.js';
 import type { MetricValues } from '../metrics.js';
 import { metricsOf } from '../metrics/asked.js';

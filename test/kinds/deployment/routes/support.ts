@@ -10,6 +10,7 @@ import { registerDeploymentInference } from '../../../../src/models/routes/deplo
 import type { ProxyDeps } from '../../../../src/models/routes/call.js';
 import { ask, saying as sayingBy } from '../../../support/deployments-over-http.js';
 import { startFakeModel, type FakeModel } from '../../../support/fakes/model.js';
+import { activityOf } from '../../../support/job-activity.js';
 import { deployments } from '../../../support/jobs-over-http.js';
 import { startHttp, type Answer, type TestHttp } from '../../../platform/http/support.js';
 
@@ -77,8 +78,8 @@ async function startDeployments(it: TestDeployments, options: Partial<ProxyDeps>
   } as unknown as ActivityDeps);
   http.commander.onStart = async (job) => {
     if (job.kind !== 'deployment' || it.held) return;
-    await snapshotSource(job);
-    await promoteDeployment(job);
+    await activityOf(job.jobId).run(snapshotSource, job);
+    await activityOf(job.jobId).run(promoteDeployment, job);
   };
   Object.assign(it, {
     http,

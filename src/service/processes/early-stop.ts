@@ -1,6 +1,6 @@
 /** The stop of a role that has not installed its own yet. It loads nothing else, to be in time. */
 import cluster from 'node:cluster';
-import { signalsOfParent } from './processes/api.js';
+import { signalsOfParent } from './api.js';
 
 /** Of a role that still starts: longer than its parts take, shorter than a supervisor waits. */
 export const stopAtStartMs = 3_000;
