@@ -6,7 +6,10 @@ const cipher = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** Encrypts all payloads of Temporal's histories with AES-256-GCM under a 32-byte key. */
+/**
+ * Encrypts all payloads of Temporal's histories with AES-256-GCM under a 32-byte key. `decode`
+ * throws for a payload of another key.
+ */
 export function payloadCodec(key: Buffer): PayloadCodec {
   return {
     encode: (payloads) =>
@@ -22,16 +25,23 @@ export function payloadCodec(key: Buffer): PayloadCodec {
       Promise.resolve(
         payloads.map((payload): Payload => {
           if (!payload.data || !encoding.equals(payload.metadata?.['encoding'] ?? Buffer.alloc(0))) return payload;
-          try {
-            return unpack(decrypt(payload.data, key));
-          } catch {
-            // Of another key, or garbage. Its reader names the encoding; an error would fail a
-            // whole workflow task.
-            return payload;
-          }
+          return unpack(decrypt(payload.data, key));
         }),
       ),
   };
+}
+
+/** Leaves what it cannot decode: its reader names the encoding. An error fails a workflow task. */
+export function lenientCodec({ encode, decode }: PayloadCodec): PayloadCodec {
+  const decodeOne = async (payload: Payload): Promise<Payload> => {
+    try {
+      const [decoded] = await decode([payload]);
+      return decoded ?? payload;
+    } catch {
+      return payload;
+    }
+  };
+  return { encode, decode: (payloads) => Promise.all(payloads.map(decodeOne)) };
 }
 
 function decrypt(data: Uint8Array, key: Buffer): Buffer {

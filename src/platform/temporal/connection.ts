@@ -11,7 +11,7 @@ import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/e
 import { NativeConnection } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
 import { directGrpc, proxyFor, readProxySettings } from '../../util/proxy.js';
-import { payloadCodec } from './codec.js';
+import { lenientCodec, payloadCodec } from './codec.js';
 import { connectionFault, type TlsSettings } from './diagnosis.js';
 import { InstallationClient, type Installation } from './installation-client.js';
 
@@ -110,7 +110,7 @@ function grpcErrorIn(error: unknown): { code: number; message: string } | null {
 export function dataConverter(codecKey: Buffer | null): DataConverter {
   if (!codecKey) return {};
   const failureConverterPath = fileURLToPath(new URL('failure-converter.mjs', import.meta.url));
-  return { payloadCodecs: [payloadCodec(codecKey)], failureConverterPath };
+  return { payloadCodecs: [lenientCodec(payloadCodec(codecKey))], failureConverterPath };
 }
 
 /**

@@ -10,6 +10,7 @@ import { chainOf, History } from '../../support/chain.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import { ask, built, deploy, readDeployment, saying, type Deployment } from '../../support/deployments-over-http.js';
 import { answers, type Behaviour, type FakeContainer, type ReceivedRollout } from '../../support/fakes/container.js';
+import { activityOf } from '../../support/job-activity.js';
 import { gate, type Gate } from '../../support/gate.js';
 import { command, deployments, eventsOf, evaluations, readJob, type Evaluation } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
@@ -312,11 +313,12 @@ test('repeats a promotion with a lost answer without taking the name again', asy
   const first = await live(0.5);
   const second = await live(0.6);
   for (const { id } of [first, second])
-    expect(await promoteDeployment({ orgId: 'default', jobId: id, against: null })).toBe('done');
+    expect(await activityOf(id).run(promoteDeployment, { orgId: 'default', jobId: id, against: null })).toBe('done');
   expect(await servedBy()).toBe(second.id);
   expect(await readDeployment(on.service, first.id)).toEqual({ ...first, live: false });
   const failed = await built(on.service, await create(0.4, { min_reward: 2 }));
-  await expect(promoteDeployment({ orgId: 'default', jobId: failed.id })).rejects.toMatchObject({ type: 'job_closed' });
+  const repeated = activityOf(failed.id).run(promoteDeployment, { orgId: 'default', jobId: failed.id });
+  await expect(repeated).rejects.toMatchObject({ type: 'job_closed' });
 });
 
 describe('a deployment fails with its reason', () => {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { deploymentActivities } from '../../../activities/deployments/build.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
+import { activityOf } from '../../support/job-activity.js';
 import { deployments as base } from '../../support/jobs-over-http.js';
 import { deploymentsOfFile, question, saying, type TestDeployments } from '../../kinds/deployment/routes/support.js';
 import { finish } from '../../platform/http/support.js';
@@ -36,7 +37,7 @@ test('one that its gate evaluates says how many seeds are left, and of which eva
     secretKey: it.http.deps.secretKey,
   } as ActivityDeps);
   const id = await create('judged', { container_url: 'http://127.0.0.1:9', seeds: '0-29', min_improvement: 0 });
-  const { candidate } = await snapshotSource(ref(id));
+  const { candidate }: Awaited<ReturnType<typeof snapshotSource>> = await activityOf(id).run(snapshotSource, ref(id));
   const evaluations = [0, 1].map((n) => candidate!.jobId.slice(0, -4) + `000${n}`);
   const open = (jobId: string) =>
     openGateEvaluation({ ...ref(jobId), evaluation: candidate!.evaluation, workflowId: `evaluation-${jobId}` });

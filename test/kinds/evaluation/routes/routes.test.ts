@@ -39,6 +39,7 @@ test('returns an evaluation without outcomes', async () => {
     error: null,
     error_details: null,
     stopped_by: null,
+    stuck: null,
     warnings: [],
     app_id: 'banking',
     env_name: 'train',

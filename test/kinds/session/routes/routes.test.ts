@@ -33,6 +33,7 @@ describe('before the first outcome', () => {
       error: null,
       error_details: null,
       stopped_by: null,
+      stuck: null,
       notes: null,
       archived: false,
       webhook: null,
