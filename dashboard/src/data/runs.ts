@@ -18,12 +18,14 @@ export interface RunFilter {
   archived: boolean;
 }
 
-const pageSize = 50;
+/** That of the API's lists. */
+const maxPageSize = 1_000;
 
 /** The newest jobs of all kinds that pass the filter; one more than `limit` if there are more. */
 export async function newestRuns(filter: RunFilter, limit: number, signal: AbortSignal): Promise<Run[]> {
   const query = {
-    limit: pageSize,
+    // One request for each kind, however many rows are shown.
+    limit: Math.min(limit + 1, maxPageSize),
     ...(filter.state && { state: filter.state }),
     ...(filter.name && { name: filter.name }),
     ...(filter.tag && { tag: filter.tag }),

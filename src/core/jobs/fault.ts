@@ -1,7 +1,7 @@
 import { cutWithin } from '../../util/text.js';
 
 /** Characters of a failure's message in Temporal, whose lists and logs show it whole. */
-export const maxShownChars = 1_000;
+const maxShownChars = 1_000;
 
 /** Why a job fails. The message may quote containers, models and users, and holds no secret. */
 export interface JobFault {
