@@ -14,17 +14,19 @@ export function callingWorkflow() {
 /** Locks a job for its own workflow; fails in any other, such as one that an operator started. */
 export async function lockOwnJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   const row = await lockJob(tx, job);
-  if (row.workflow_id !== callingWorkflow().workflowId) throw otherWorkflow(job);
+  requireOwn(row, job);
   return row;
 }
 
 /** Like `lockOwnJob`; also fails where the job was closed meanwhile. */
 export async function lockOwnOpenJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   const row = await lockOpenJob(tx, job);
-  if (row.workflow_id !== callingWorkflow().workflowId) throw otherWorkflow(job);
+  requireOwn(row, job);
   return row;
 }
 
-export function otherWorkflow({ jobId }: JobRef) {
-  return jobFailure('other_workflow', `The job ${jobId} runs in another workflow. Nothing was changed.`);
+/** Fails where a job is not that of the calling workflow. */
+export function requireOwn(row: Pick<ControlRow, 'workflow_id'>, { jobId }: JobRef): void {
+  if (row.workflow_id !== callingWorkflow().workflowId)
+    throw jobFailure('other_workflow', `The job ${jobId} runs in another workflow. Nothing was changed.`);
 }

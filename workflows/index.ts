@@ -6,4 +6,5 @@ export {
   jobWorkflow as sessionWorkflow,
 } from './job.js';
 export { webhookWorkflow } from './jobs/webhook.js';
+export { probeWorkflow } from './probe.js';
 export { unknownWorkflow as default } from './jobs/input.js';

@@ -2,7 +2,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { JobFigures } from '../src/core/jobs/progress.js';
 
-/** The header of workflows and activities that names the installation which they belong to. */
+/** The header of workflows and activities that names their installation. */
 export const installationHeader = 'ratchet-installation';
 
 /** The whole input of a job's workflow; its activities read the rest from Postgres. */

@@ -9,12 +9,10 @@ import {
 /** A payload from outside that no converter can read. */
 export class UnreadablePayload {
   readonly encoding: string;
-  readonly reason: string;
 
-  constructor({ metadata }: Payload, reason: string) {
+  constructor({ metadata }: Payload) {
     const encoding = metadata?.['encoding'];
     this.encoding = encoding ? String.fromCharCode(...encoding.slice(0, 100)) : 'none';
-    this.reason = reason;
   }
 
   /** Whether a worker with another key may read it. */
@@ -32,8 +30,8 @@ export const payloadConverter: PayloadConverter = {
   fromPayload<T>(payload: Payload, context?: SerializationContext, hint?: ConverterHint<T>): T {
     try {
       return defaultPayloadConverter.fromPayload(payload, context, hint);
-    } catch (error) {
-      return new UnreadablePayload(payload, error instanceof Error ? error.message : String(error)) as T;
+    } catch {
+      return new UnreadablePayload(payload) as T;
     }
   },
 };

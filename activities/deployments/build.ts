@@ -13,7 +13,7 @@ import { readSpec } from '../../src/jobs/store/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
 import { lockOpenJob } from '../jobs/spec.js';
-import { callingWorkflow, lockOwnOpenJob, otherWorkflow } from '../own-job.js';
+import { lockOwnJob, lockOwnOpenJob } from '../own-job.js';
 import { awaitEvaluationActivities } from './await-evaluation.js';
 import { gateActivities, gateRun, type GateRun } from './gate.js';
 import { deleted, lockUndeleted } from './undeleted.js';
@@ -75,8 +75,7 @@ export function deploymentActivities(deps: ActivityDeps) {
     }: JobRef & { ending: { status: 'failed' | 'cancelled'; error: JobFault | null } }): Promise<JobOutcome> {
       const events = endEvents('deployment', error ? { status: 'failed', error } : { status: 'cancelled' });
       const { isClosed, outcome } = await db.org(job.orgId, async (tx) => {
-        const row = await lockJob(tx, job);
-        if (row.workflow_id !== callingWorkflow().workflowId) throw otherWorkflow(job);
+        await lockOwnJob(tx, job);
         const isClosed = await finishJob(tx, job, { status, stoppedBy: status, error, accepted: [], events });
         return { isClosed, outcome: (await readEnd(tx, job.jobId)).outcome };
       });

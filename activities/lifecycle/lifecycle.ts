@@ -15,7 +15,7 @@ import { readLabels, readShown } from '../../src/jobs/store/shown.js';
 import { readSpec } from '../../src/jobs/store/spec.js';
 import { readShownDeployment } from '../../src/kinds/deployment/store/shown.js';
 import type { ActivityDeps } from '../deps.js';
-import { callingWorkflow, lockOwnJob, otherWorkflow } from '../own-job.js';
+import { callingWorkflow, lockOwnJob, requireOwn } from '../own-job.js';
 import { readEnd, type EndedJob } from '../../src/jobs/store/ended.js';
 import { endJob, type EndedWork } from './end.js';
 import { activitiesOf } from './kinds.js';
@@ -41,7 +41,10 @@ export function lifecycleActivities({ db, temporal, metrics, log }: ActivityDeps
 
     /** Stops the running work of a job that is about to end. */
     stopWork: (job: JobRef): Promise<void> =>
-      db.orgHot(job.orgId, async (tx) => void (await recordDecision(tx, job, { isEnding: true }))),
+      db.orgHot(job.orgId, async (tx) => {
+        await lockOwnJob(tx, job);
+        await recordDecision(tx, job, { isEnding: true });
+      }),
 
     /**
      * Closes a job by its record; a repeated call answers how the first one closed it.
@@ -52,7 +55,7 @@ export function lifecycleActivities({ db, temporal, metrics, log }: ActivityDeps
       const { closed, finished } = await db.org(orgId, async (tx) => {
         const job = { orgId, jobId };
         const row = await lockJob(tx, job);
-        if (row.workflow_id !== workflowId && !isTerminal(row.status)) throw otherWorkflow(job);
+        if (!isTerminal(row.status)) requireOwn(row, job);
         const closed = await endJob(tx, job, { ...work, workflowId });
         if (closed === 'unfinished') return { closed: null, finished: { kind: 'unfinished' as const } };
         return { closed, finished: { kind: 'ended' as const, ...(await readEnd(tx, jobId)) } };

@@ -132,14 +132,19 @@ function sinksOf(guard: QueueGuard): InjectedSinks<OwnershipSinks> {
 
 /**
  * What the SDK says at each attempt at a failing workflow task, and at the end of each failed job.
- * The reconciler reports the former once, and the activity that ends a job the latter.
+ * The reconciler reports the former once, and the activity that ends a job the latter. Nothing else
+ * reports those of webhooks.
  */
 const reportedByUs = ['Workflow failed', 'Failed to process Workflow Activation'];
 
 /** Forwards the log of Temporal's core to ours. Call it once, before the first connection. */
 export function installRuntime(log: Logger): void {
-  const level = (name: 'trace' | 'debug' | 'info' | 'warn' | 'error') => (message: string, meta?: object) =>
-    log[reportedByUs.includes(message) ? 'debug' : name](meta ?? {}, message);
+  const isReported = (message: string, meta: { workflowType?: unknown }) =>
+    reportedByUs.includes(message) && meta.workflowType !== 'webhookWorkflow';
+  const level =
+    (name: 'trace' | 'debug' | 'info' | 'warn' | 'error') =>
+    (message: string, meta: object = {}) =>
+      log[isReported(message, meta) ? 'debug' : name](meta, message);
   Runtime.install({
     logger: {
       log: (name, message, meta) => level(name.toLowerCase() as 'info')(message, meta),

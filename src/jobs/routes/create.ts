@@ -78,7 +78,7 @@ export async function create(
     const { estimate, split } = answer;
     return reply.code(200).send({ estimate, ...(split !== undefined && { split }), warnings });
   }
-  await requireStartable(deps);
+  const unstartable = await whyUnstartable(deps);
   const { traceparent } = request.headers;
   const trace = deps.tracing?.begin(typeof traceparent === 'string' ? traceparent : null);
   const headers = { location: creation.location(jobId) };
@@ -88,6 +88,7 @@ export async function create(
   const earlier = await deps.db.org(orgId, async (tx) => {
     const stored = idempotent && answerOf(await claimForCreate(tx, idempotent));
     if (stored) return stored;
+    if (unstartable) throw unstartable;
     // Before the room is measured: the rows that it stores count.
     await creation.prepare?.(tx);
     await requireRoom(tx, job);
@@ -118,15 +119,15 @@ async function requireRoom(tx: Tx, job: NewJob): Promise<void> {
   await requireRoomForBytes(tx, job.orgId, sizeOf(job));
 }
 
-/** Refuses what could not start; a Temporal that is away starts it later. */
-export async function requireStartable({ startProblem, timing }: HttpDeps): Promise<void> {
+/** The refusal of what cannot start; null: it can, now or once Temporal is back. */
+export async function whyUnstartable({ startProblem, timing }: HttpDeps): Promise<ApiError | null> {
   let problem: string | null = null;
   await settleWithin(
     startProblem().then((found) => (problem = found)),
     timing?.startWaitMs ?? defaultTiming.startWaitMs,
   );
-  if (problem !== null)
-    throw new ApiError(503, 'search_attributes_missing', problem, { headers: { 'retry-after': '5' } });
+  if (problem === null) return null;
+  return new ApiError(503, 'search_attributes_missing', problem, { headers: { 'retry-after': '5' } });
 }
 
 /** Starts a job's workflow; waits for a limited time. */

@@ -39,6 +39,6 @@ export async function mark(
   const { name, tags, metadata } = marks;
   if (name === undefined && tags === undefined && metadata === undefined) return;
   await commander.relabel(job).catch((err: unknown) => {
-    log.warn({ err, job_id: job.jobId }, 'Temporal shows labels of before, until the next slice of work');
+    log.warn({ err, job_id: job.jobId }, 'Temporal still shows the old labels, until the next slice of work');
   });
 }

@@ -55,7 +55,8 @@ export function explainRefusal(error: unknown, url: DatabaseUrl, setting: UrlSet
     return line(
       `${at} refuses the role ratchet_app (${message}). Let an administrator run: grant usage on schema public to ratchet_app;`,
     );
-  if (code === '42501') return line(`The tables lack the grants of ratchet_app (${message}). ${migrateAgain}.`);
+  if (code === '42501' && /for (table|sequence|function|view|relation)/.test(message))
+    return line(`The tables lack the grants of ratchet_app (${message}). ${migrateAgain}.`);
   if (['42P01', '42883', '3F000'].includes(code) || message.includes('"ratchet_app" does not exist'))
     return line(`The database lacks the tables or the roles of Ratchet (${message}). ${migrateAgain}.`);
   if (code === '53300')

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { isCannotConnectNow, isReadOnly, isWrongPassword } from './postgres-errors.js';
-import { withoutNewerLimits } from './session-settings.js';
+import { errorCode, isCannotConnectNow, isReadOnly, isWrongPassword } from './postgres-errors.js';
+import { prepareSession } from './session-settings.js';
 import { encryptions, type Encryption } from './tls.js';
 import { readDatabaseUrl, type Server } from './url.js';
 
@@ -26,7 +26,7 @@ export class Route {
   /** `options`: for the start of each connection. */
   constructor(url: string, optionsOf: (ofUrl: string | null) => string) {
     const read = readDatabaseUrl(url);
-    const { user, password, database, applicationName, tls } = read;
+    const { user, password, database, applicationName, channelBinding, tls } = read;
     const overTls = encryptions(tls);
     this.#ways = read.servers.flatMap((server) =>
       (server.host?.startsWith('/') ? [false as const] : overTls).map((ssl) => ({ server, ssl })),
@@ -41,6 +41,7 @@ export class Route {
       options: optionsOf(read.options),
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
+      ...(channelBinding && { enableChannelBinding: true }),
     };
   }
 
@@ -55,33 +56,55 @@ export class Route {
 
   /** Connects by each way in turn until one is good; rejects with a server's answer if one came. */
   async connect<Client>(connect: () => Promise<Client>): Promise<Client> {
+    const first = this.#at;
+    const tried = new Set<number>();
     let answer: Error | undefined;
-    for (let left = this.#ways.length; ; left -= 1) {
+    for (;;) {
       const from = this.#at;
+      tried.add(from);
       try {
         return await connect();
       } catch (error) {
         if (error instanceof pg.DatabaseError) answer ??= error;
-        if (left <= 1 || !this.#leave(from, error)) throw answer ?? error;
+        const next = this.#after(from, error);
+        const isOver = next === null || tried.has(next);
+        // New connections begin there, unless another one has found a way meanwhile.
+        if (this.#at === from) this.#at = isOver ? first : next;
+        if (isOver) throw answer ?? error;
       }
     }
   }
 
   /** Prepares a new connection; rejects with one of several servers that does not write. */
   async prepare(client: pg.ClientBase): Promise<void> {
-    const { rows } = await client.query<{ isReadOnly: boolean }>(withoutNewerLimits);
+    const { rows } = await client.query<{ isReadOnly: boolean }>(prepareSession);
     if (this.#needsPrimary && rows[0]!.isReadOnly) throw new ReadOnlyServerError();
   }
 
-  /** Whether the next way may be better; then new connections begin there. */
-  #leave(from: number, error: unknown): boolean {
-    const next = (from + 1) % this.#ways.length;
-    const isSameServer = this.#ways[from]!.server === this.#ways[next]!.server;
-    const isAnswer = error instanceof pg.DatabaseError;
-    const leaves = isSameServer ? !isWrongPassword(error) : !isAnswer || isCannotConnectNow(error);
-    if ((leaves || isReadOnly(error)) && this.#at === from) this.#at = next;
-    return leaves || isReadOnly(error);
+  /**
+   * The next way after an error, as in libpq; null: none is better. One server with and without TLS
+   * are two ways, and the second one is for what TLS makes fail.
+   */
+  #after(from: number, error: unknown): number | null {
+    if (isWrongPassword(error) || isExhaustedPool(error)) return null;
+    const { server } = this.#ways[from]!;
+    const following = (from + 1) % this.#ways.length;
+    if (isOfEncryption(error) && this.#ways[following]!.server === server) return following;
+    if (error instanceof pg.DatabaseError && !isCannotConnectNow(error) && !isReadOnly(error)) return null;
+    const steps = this.#ways.map((_, step) => (from + step) % this.#ways.length);
+    return steps.find((at) => this.#ways[at]!.server !== server) ?? null;
   }
+}
+
+/** `pg-pool` has no code for it. Its wait has ended, not that of a server. */
+const isExhaustedPool = (error: unknown): boolean =>
+  error instanceof Error && error.message === 'timeout exceeded when trying to connect';
+
+/** No TLS, a handshake that fails, or a server that admits the role only by the other way. */
+function isOfEncryption(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return error.code === '28000';
+  const isOfSocket = /^E(?!PROTO|RR_)[A-Z]+$/.test(errorCode(error));
+  return error instanceof Error && !isOfSocket && !/timeout/i.test(error.message);
 }
 
 /** A server among several that only reads; Postgres has the same code for its statements. */

@@ -57,11 +57,13 @@ export const ofMigrations = {
 
 /**
  * Switches off the limits that not every version of Postgres knows, so that no option can name
- * them: of idle connections since 14, of transactions since 17. Returns whether it may write.
+ * them: of idle connections since 14, of transactions since 17. Waits for the disk at each commit,
+ * and for standbys where the server says so. Returns whether it may write.
  */
-export const withoutNewerLimits = `select current_setting('transaction_read_only')::boolean as "isReadOnly",
+export const prepareSession = `select current_setting('transaction_read_only')::boolean as "isReadOnly",
   (select count(set_config(name, '0', false)) from pg_settings
-    where name in ('idle_session_timeout', 'transaction_timeout') and setting <> '0')`;
+    where name in ('idle_session_timeout', 'transaction_timeout') and setting <> '0'),
+  case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'on', false) end`;
 
 /** The start-up parameter `options`. Those of the URL come first, so that ours win. */
 export function startOptions(settings: Record<string, string>, ofUrl: string | null): string {

@@ -19,13 +19,14 @@ const unverified: ConnectionOptions = { rejectUnauthorized: false };
 export function encryptions(tls: TlsParameters): Encryption[] {
   const mode = modeOf(tls);
   if (mode === 'disable') return [false];
-  const own = clientCertificate(tls);
+  const own = { ...clientCertificate(tls), ...versions(tls) };
   const ca = tls.sslrootcert === undefined || tls.sslrootcert === 'system' ? null : readRoots(tls.sslrootcert);
   const any = { ...own, ...(ca && { ca }), ...unverified };
   if (mode === 'allow') return [false, any];
   if (mode === 'prefer') return [any, false];
   if (mode === 'no-verify' || (mode === 'require' && ca === null)) return [any];
-  const verified = { ...own, ...(ca && { ca }) };
+  const crl = tls.sslcrl === undefined ? null : readFile('sslcrl', tls.sslcrl);
+  const verified = { ...own, ...(ca && { ca }), ...(crl && { crl }) };
   return [mode === 'verify-full' || ca === null ? verified : { ...verified, checkServerIdentity: () => undefined }];
 }
 
@@ -40,8 +41,22 @@ function modeOf({ sslmode, sslrootcert, sslnegotiation }: TlsParameters): Mode {
   return mode;
 }
 
+const protocols = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const;
+
+function versions(tls: TlsParameters): ConnectionOptions {
+  const read = (name: 'ssl_min_protocol_version' | 'ssl_max_protocol_version') => {
+    const given = tls[name];
+    const version = protocols.find((known) => known.toLowerCase() === given?.toLowerCase());
+    if (given !== undefined && version === undefined)
+      throw new DatabaseStartError(`must have an ${name} of ${protocols.join(', ')}`);
+    return version;
+  };
+  const [minVersion, maxVersion] = [read('ssl_min_protocol_version'), read('ssl_max_protocol_version')];
+  return { ...(minVersion && { minVersion }), ...(maxVersion && { maxVersion }) };
+}
+
 function readRoots(file: string): string {
-  const roots = read('sslrootcert', file);
+  const roots = readFile('sslrootcert', file);
   try {
     new X509Certificate(roots);
   } catch (cause) {
@@ -51,12 +66,12 @@ function readRoots(file: string): string {
 }
 
 const clientCertificate = ({ sslcert, sslkey, sslpassword }: TlsParameters): ConnectionOptions => ({
-  ...(sslcert !== undefined && { cert: read('sslcert', sslcert) }),
-  ...(sslkey !== undefined && { key: read('sslkey', sslkey) }),
+  ...(sslcert !== undefined && { cert: readFile('sslcert', sslcert) }),
+  ...(sslkey !== undefined && { key: readFile('sslkey', sslkey) }),
   ...(sslpassword !== undefined && { passphrase: sslpassword }),
 });
 
-function read(name: string, file: string): string {
+function readFile(name: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {

@@ -9,6 +9,8 @@ export interface DatabaseUrl {
   database: string | null;
   options: string | null;
   applicationName: string | null;
+  /** Binds the password's exchange to TLS where the server offers it. */
+  channelBinding: boolean;
   tls: TlsParameters;
 }
 
@@ -23,7 +25,12 @@ export interface Server {
 /** Parameters of the URL about TLS, as libpq names them. */
 export type TlsParameters = Partial<Record<(typeof tlsNames)[number], string>>;
 
-const tlsNames = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslpassword', 'sslnegotiation'] as const;
+const tlsNames = [
+  ...(['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslpassword', 'sslcrl', 'sslnegotiation'] as const),
+  ...(['ssl_min_protocol_version', 'ssl_max_protocol_version'] as const),
+] as const;
+/** Parameters of libpq that refuse servers, which the driver does not know. */
+const unsupported = ['require_auth', 'requirepeer', 'sslcrldir', 'sslcertmode'];
 /** Parameters that may hold an unencoded `@`; a password of others may have ended in them. */
 const known: readonly string[] = [...tlsNames, 'user', 'password', 'host', 'hostaddr', 'port', 'dbname', 'options'];
 const defaultPort = 5432;
@@ -46,6 +53,8 @@ interface Parts {
 export function readDatabaseUrl(url: string): DatabaseUrl {
   const { credentials, hosts, database, parameters } = split(url);
   const given = new Map(parameters.map(([name, value]) => [name, decode(value)]));
+  const unknown = unsupported.find((name) => given.has(name));
+  if (unknown !== undefined) refuse(`has the parameter ${unknown}, which is not supported: leave it out`);
   const colon = credentials?.indexOf(':') ?? -1;
   const user = colon < 0 ? credentials : credentials!.slice(0, colon);
   const password = colon < 0 ? null : credentials!.slice(colon + 1);
@@ -57,6 +66,7 @@ export function readDatabaseUrl(url: string): DatabaseUrl {
     // Other libraries write a space as +, which no setting needs.
     options: given.get('options')?.replaceAll('+', ' ') ?? null,
     applicationName: given.get('application_name') ?? null,
+    channelBinding: ['prefer', 'require'].includes(given.get('channel_binding') ?? ''),
     tls: readTls(given),
   };
 }

@@ -93,7 +93,7 @@ function tlsFault(error: NodeJS.ErrnoException, tls: TlsSettings): string {
   if (/SELF_SIGNED|ISSUER|VERIFY_LEAF/.test(code)) {
     return `${message}: name the authority of its certificate in TEMPORAL_TLS_SERVER_CA_CERT_PATH`;
   }
-  if (/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/.test(code)) return `of the server's certificate: ${message}`;
+  if (/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/.test(code)) return `the server's certificate is not valid now: ${message}`;
   if (/^E(CONNREFUSED|NOTFOUND|HOSTUNREACH|NETUNREACH|TIMEDOUT|AI_AGAIN)$/.test(code)) return message;
   if (isNoTls(error)) return code === 'ECONNRESET' ? refusedCertificate(tls) : 'it uses no TLS: set TEMPORAL_TLS=false';
   if (/ALERT/.test(code)) return refusedCertificate(tls);

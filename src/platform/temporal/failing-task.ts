@@ -1,4 +1,5 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import type { Payload } from '@temporalio/common';
 import type { FailingTask } from '../../jobs/store/stuck.js';
 
 /** The last failure of a task is among so many events, unless signals flood the workflow. */
@@ -38,11 +39,29 @@ export async function readFailingTask(
     if (failed) {
       const cause = failed.cause ?? 0;
       if (repaired.includes(cause) && attempt < surelyFailing) return null;
-      const message = failed.failure?.message ?? 'no message';
+      const message = await messageOf(client, failed.failure ?? {});
       return { cause: causes.get(cause) ?? `cause_${cause}`, message: message.slice(0, maxMessage) };
     }
     if (workflowTaskTimedOutEventAttributes) break;
   }
   if (attempt < surelyFailing) return null;
   return { cause: 'timed_out', message: 'No worker completes the workflow task in time.' };
+}
+
+/** The message of a failure, which a codec key encrypts with its stack trace. */
+async function messageOf(
+  client: Client,
+  { message, encodedAttributes }: { message?: string | null; encodedAttributes?: object | null },
+): Promise<string> {
+  const shown = message ?? 'no message';
+  if (!encodedAttributes) return shown;
+  const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
+  let payloads: Payload[] = [encodedAttributes];
+  for (const codec of payloadCodecs) payloads = await codec.decode(payloads);
+  try {
+    return payloadConverter.fromPayload<{ message?: string }>(payloads[0]!).message ?? shown;
+  } catch {
+    // Encrypted by another key.
+    return shown;
+  }
 }

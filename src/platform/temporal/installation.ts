@@ -1,19 +1,13 @@
 /**
- * Which jobs in Temporal are those of this database, by its row in `installation`. A copy is the
- * installation itself if it was restored, and another one if the first goes on.
+ * Identifies the jobs of this database in Temporal, by its row in `installation`. A copy is the
+ * same installation if it was restored, and another one if the first goes on.
  */
-import { createHash, randomBytes } from 'node:crypto';
-import {
-  isGrpcServiceError,
-  QueryNotRegisteredError,
-  QueryRejectedError,
-  WorkflowNotFoundError,
-  type Client,
-} from '@temporalio/client';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { WorkflowFailedError, type Client } from '@temporalio/client';
+import { TimeoutFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { statusQuery } from '../../../workflows/messages.js';
 import { readOrgs } from '../../retention/store/orgs.js';
-import type { Db } from '../db/db.js';
+import type { Db, Tx } from '../db/db.js';
 import type { Installation } from './installation-client.js';
 
 /** This process must not use this task queue; the message is one line that says what to do. */
@@ -26,16 +20,10 @@ interface InstallationRow extends Installation {
   place: string;
 }
 
-interface StartedJob extends Record<string, unknown> {
-  workflow_id: string;
-}
-
-/** Longer than a query waits for a worker that kept the workflow and has gone. */
-const answerMs = 12_000;
-/** Workflows that are asked whether somebody runs them. */
-const asked = 5;
-/** gRPC codes DEADLINE_EXCEEDED and FAILED_PRECONDITION: nobody has polled for minutes. */
-const unanswered = [4, 9];
+/** Longer than a worker that polls takes to answer. */
+const probeMs = 10_000;
+/** Rows of a statement, which ends within the time limit of any. */
+const batch = 5_000;
 
 /** Reads or decides the installation. `wanted`: its task queue by the settings; null: its own. */
 export async function identifyInstallation(
@@ -46,21 +34,20 @@ export async function identifyInstallation(
 ): Promise<Installation> {
   const place = await readPlace(db);
   const known = await readRow(db, place, wanted);
-  const jobs = await startedJobs(db);
-  if (known.place === place) return keep(db, known, wanted, jobs);
-  const staysWithJobs = jobs.length > 0 && (wanted === null || wanted === known.taskQueue);
-  if (!staysWithJobs) return renew(db, log, known, { place, wanted });
-  if (await isRun(client, jobs)) {
-    // A process of this installation, which started at the same time, has decided.
-    const { id, taskQueue, place: now } = await readRow(db, place, wanted);
-    if (now === place) return { id, taskQueue };
-    throw new InstallationError(
-      `The database is a copy of the one of another installation, whose workers run its jobs on the task queue ${known.taskQueue}. To use the copy beside it, set RATCHET_TASK_QUEUE to a name of its own; to replace it, stop its workers first.`,
-    );
+  if (known.place === place) return keep(db, known, wanted);
+  if (wanted !== null && wanted !== known.taskQueue) return renew(db, log, known, { place, wanted });
+  if (!(await isPolled(client, known.taskQueue))) {
+    await db.worker((tx) => tx.query('update installation set place = $1 where place = $2', [place, known.place]));
+    log.warn({ task_queue: known.taskQueue }, 'the database was restored; its jobs go on');
+    return { id: known.id, taskQueue: known.taskQueue };
   }
-  await db.worker((tx) => tx.query('update installation set place = $1 where place = $2', [place, known.place]));
-  log.warn({ task_queue: known.taskQueue }, 'the database was restored; its jobs go on');
-  return { id: known.id, taskQueue: known.taskQueue };
+  // A process of this installation, which started at the same time, may have decided.
+  const { id, taskQueue, place: now } = await readRow(db, place, wanted);
+  if (now === place) return { id, taskQueue };
+  if (!(await hasStartedJob(db))) return renew(db, log, known, { place, wanted });
+  throw new InstallationError(
+    `The database is a copy of the one of another installation, whose workers poll the task queue ${known.taskQueue}. To use the copy beside it, set RATCHET_TASK_QUEUE to a name of its own; to replace it, stop its workers first.`,
+  );
 }
 
 /** Unlike its name, it stays with a database that is renamed, and with the files of its server. */
@@ -91,23 +78,17 @@ async function readRow(db: Db, place: string, wanted: string | null): Promise<In
 
 const defaultQueue = (id: string) => `ratchet-${id}`;
 
-/** Some jobs that Temporal may run. */
-async function startedJobs(db: Db): Promise<StartedJob[]> {
-  return db.worker((tx) =>
-    tx.query<StartedJob>('select workflow_id from open_jobs(now(), 1000) where workflow_started limit $1', [asked]),
-  );
+/** Whether Temporal may run a job. */
+async function hasStartedJob(db: Db): Promise<boolean> {
+  const query = 'select from open_jobs(now(), 1000) where workflow_started limit 1';
+  return (await db.worker((tx) => tx.query(query))).length > 0;
 }
 
 /** The task queue may change while no job runs. */
-async function keep(
-  db: Db,
-  { id, taskQueue }: InstallationRow,
-  wanted: string | null,
-  jobs: readonly StartedJob[],
-): Promise<Installation> {
+async function keep(db: Db, { id, taskQueue }: InstallationRow, wanted: string | null): Promise<Installation> {
   const next = wanted ?? defaultQueue(id);
   if (next === taskQueue) return { id, taskQueue };
-  if (jobs.length > 0) {
+  if (await hasStartedJob(db)) {
     throw new InstallationError(
       `Open jobs are on the task queue ${taskQueue}, and ${wanted === null ? 'without RATCHET_TASK_QUEUE' : 'by RATCHET_TASK_QUEUE'} it would be ${next}: set RATCHET_TASK_QUEUE=${taskQueue} until they have ended.`,
     );
@@ -116,25 +97,21 @@ async function keep(
   return { id, taskQueue: next };
 }
 
-/** Whether a worker answers for one of the workflows. */
-async function isRun(client: Client, jobs: readonly StartedJob[]): Promise<boolean> {
-  const answers = await Promise.all(
-    jobs.map(({ workflow_id }) =>
-      client
-        .withDeadline(Date.now() + answerMs, () => client.workflow.getHandle(workflow_id).query(statusQuery))
-        .then(() => true, isAnswer),
-    ),
-  );
-  return answers.includes(true);
-}
-
-/** Whether a worker refused a query. Throws where Temporal did not answer. */
-function isAnswer(error: unknown): boolean {
-  if (error instanceof QueryNotRegisteredError || error instanceof QueryRejectedError) return true;
-  if (error instanceof WorkflowNotFoundError) return false;
-  const { cause } = error as Error;
-  if (isGrpcServiceError(cause) && unanswered.includes(Number(cause.code))) return false;
-  throw error;
+/** Whether a worker polls a task queue. Throws where Temporal does not answer. */
+async function isPolled(client: Client, taskQueue: string): Promise<boolean> {
+  try {
+    await client.withDeadline(Date.now() + 2 * probeMs, () =>
+      client.workflow.execute('probeWorkflow', {
+        workflowId: `probe-${randomUUID()}`,
+        taskQueue,
+        workflowExecutionTimeout: probeMs,
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowFailedError && error.cause instanceof TimeoutFailure) return false;
+    throw error;
+  }
 }
 
 /**
@@ -165,17 +142,20 @@ async function renew(
 }
 
 async function separateJobs(db: Db, orgId: string, known: InstallationRow, suffix: string): Promise<void> {
-  await db.org(orgId, async (tx) => {
-    // Once another process has renewed the installation, new jobs have ids of their own.
-    const [row] = await tx.query('select from installation where id = $1 for share', [known.id]);
-    if (!row) return;
-    // The first installation sends them.
-    await tx.query(`delete from webhooks where status in ('waiting', 'due', 'sending')`);
-    await tx.query(
+  const separateSome = (tx: Tx) =>
+    tx.query(
       `update jobs set workflow_id = workflow_id || $1, workflow_suffix = workflow_suffix || $1,
               workflow_started = workflow_started or status in ('running', 'paused')
-        where right(workflow_suffix, length($1)) <> $1`,
-      [suffix],
+        where id in (select id from jobs where right(workflow_suffix, length($1)) <> $1 limit $2) returning 1`,
+      [suffix, batch],
     );
-  });
+  for (let isDone = false; !isDone;)
+    isDone = await db.org(orgId, async (tx) => {
+      // Once another process has renewed the installation, new jobs have ids of their own.
+      const [row] = await tx.query('select from installation where id = $1 for share', [known.id]);
+      if (!row) return true;
+      // The first installation sends them.
+      await tx.query(`delete from webhooks where status in ('waiting', 'due', 'sending')`);
+      return (await separateSome(tx)).length < batch;
+    });
 }

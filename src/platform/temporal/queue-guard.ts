@@ -64,6 +64,8 @@ export function guardQueue(client: InstallationClient, log: Logger): QueueGuard 
           message: `The activity is of the installation ${owner}; this worker is of ${id}.`,
           // The SDK logs no line for each.
           category: ApplicationFailureCategory.BENIGN,
+          // The attempts of another worker wait no longer for this one.
+          nextRetryDelay: '1 second',
         });
       },
     },

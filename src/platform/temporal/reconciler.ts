@@ -145,7 +145,9 @@ async function mark(
   return null;
 }
 
-type WorkflowState = { state: 'open'; failing: FailingTask | null } | { state: 'ended'; ending: ClosedState };
+/** `paused`: by an operator, so that its task is not tried. */
+type WorkflowState =
+  { state: 'open'; failing: FailingTask | null } | { state: 'paused' } | { state: 'ended'; ending: ClosedState };
 
 /** Whether a job's workflow is open, and whether its task fails; or how the job ends. */
 async function readState(client: InstallationClient, job: OpenJob): Promise<WorkflowState> {
@@ -158,7 +160,8 @@ async function readState(client: InstallationClient, job: OpenJob): Promise<Work
     if (!(error instanceof WorkflowNotFoundError)) throw error;
     status = 'GONE';
   }
-  if (status === 'CONTINUED_AS_NEW' || status === 'PAUSED') return { state: 'open', failing: null };
+  if (status === 'PAUSED') return { state: 'paused' };
+  if (status === 'CONTINUED_AS_NEW') return { state: 'open', failing: null };
   return { state: 'ended', ending: await endingOf(client, job, status) };
 }
 

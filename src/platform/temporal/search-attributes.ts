@@ -59,7 +59,12 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
     if (still.length > 0) throw await lackOf(client, still, cause as Error);
   }
   const deadline = performance.now() + visibleMs;
-  while ((await missingAttributes(client)).length > 0 && performance.now() < deadline) await delay(pollMs);
+  for (;;) {
+    const still = await missingAttributes(client);
+    if (still.length === 0) return;
+    if (performance.now() >= deadline) throw unseen(client, still);
+    await delay(pollMs);
+  }
 }
 
 /** The attributes that the namespace lacks. */
@@ -98,6 +103,14 @@ async function lackOf(client: Client, absent: readonly Attribute[], cause: Error
   return new SearchAttributesError(
     `${lack} Run: ${operatorCommand(namespace, absent)}; on Temporal Cloud add them in its UI, or run: ${cloudCommand(namespace, absent)}`,
     { cause },
+  );
+}
+
+/** Temporal took a registration that its visibility store does not know yet. */
+function unseen(client: Client, absent: readonly Attribute[]): SearchAttributesError {
+  const names = absent.map(({ name }) => name).join(', ');
+  return new SearchAttributesError(
+    `Temporal namespace "${client.options.namespace}" does not know the search attributes yet that were registered in it (${names}). Try again in a minute.`,
   );
 }
 

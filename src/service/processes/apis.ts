@@ -86,7 +86,9 @@ function gatherMetrics(): () => Promise<string> {
     asks.set(worker, ask);
     return ask;
   };
-  return () => mergeMetrics(Object.values(cluster.workers ?? {}).flatMap((worker) => (worker ? [askOf(worker)] : [])));
+  // The cluster module drops what is sent before the process listens to it.
+  const heard = () => Object.values(cluster.workers ?? {}).filter((worker) => worker && listening.has(worker));
+  return () => mergeMetrics(heard().map((worker) => askOf(worker!)));
 }
 
 /** Resolves when the process has ended. */

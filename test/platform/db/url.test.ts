@@ -37,6 +37,14 @@ describe('a URL means what it means to libpq', () => {
   });
 
   test.each([
+    ['', false],
+    ['?channel_binding=disable', false],
+    ['?sslmode=require&channel_binding=require', true],
+  ])('channel binding of %j', (query, channelBinding) => {
+    expect(readDatabaseUrl(`postgres://u:p@h/d${query}`)).toMatchObject({ channelBinding });
+  });
+
+  test.each([
     'postgres://u:hidden1@hidden2@h/d',
     'postgres://u:hidden/hidden2@h/d',
     'postgres://u:123/hidden@h/d',
@@ -49,6 +57,7 @@ describe('a URL means what it means to libpq', () => {
     'postgres://u:p@[hidden/d',
     'postgres://u:p@/d?host=a,b&port=1,2,3',
     'mysql://u:hidden@h/d',
+    'postgres://u:hidden@h/d?require_auth=scram-sha-256',
     'host=hidden dbname=d',
   ])('%s is refused without any part of it', (url) => {
     const read = () => readDatabaseUrl(url);
@@ -89,6 +98,7 @@ describe('sslmode', () => {
     [{ sslrootcert: 'system' }, ['full']],
     [{ sslmode: 'verify-full', sslrootcert: 'system' }, ['full']],
     [{ sslnegotiation: 'direct' }, ['any']],
+    [{ sslmode: 'verify-full', ssl_min_protocol_version: 'TLSv1.3' }, ['full']],
   ])('%j', (tls, ways) => {
     expect(verification(tls)).toEqual(ways);
   });
@@ -99,6 +109,8 @@ describe('sslmode', () => {
     { sslmode: 'require', sslcert: '/nowhere/client.pem' },
     { sslmode: 'require', sslrootcert: 'system' },
     { sslmode: 'sometimes' },
+    { sslmode: 'verify-full', sslcrl: '/nowhere/list.pem' },
+    { ssl_min_protocol_version: '1.3' },
     { sslmode: 'prefer', sslnegotiation: 'direct' },
   ])('%j is refused', (tls) => {
     expect(() => encryptions(tls)).toThrow(DatabaseStartError);

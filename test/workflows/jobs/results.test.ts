@@ -2,22 +2,23 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { noFigures } from '../../../src/core/jobs/progress.js';
 import { BackOff } from '../../../workflows/jobs/back-off.js';
-import { readDriven, readPrepared } from '../../../workflows/jobs/results.js';
+import { readDriven, readFinished, readPrepared, readRecorded } from '../../../workflows/jobs/results.js';
 
 // Invariants: a result of an activity is read as it is; anything else is no result, and throws
 // nothing.
 
 const progress = { figures: { ...noFigures, bestReward: 0.5 }, details: 'd', next: 'n', takes: ['hint' as const] };
 const state = { status: 'paused' as const, pauses: 3 };
+const row = { shown: { name: null, tags: ['v1'], rollouts: 3, bestReward: 0.5 }, rewards: null };
 const fault = { code: 'c', message: 'm', retryable: true };
 
 test.each([
-  { rest: { kind: 'again' }, progress, state },
-  { rest: { kind: 'unprepared' }, progress: null, state: null },
-  { rest: { kind: 'rewards' }, progress, state },
-  { rest: { kind: 'failed', fault }, progress, state },
-  { rest: { kind: 'ended', end: { kind: 'completed', stoppedBy: 'generations' } }, progress, state },
-  { rest: { kind: 'ended', end: { kind: 'failed', fault } }, progress, state },
+  { rest: { kind: 'again' }, progress, state, row },
+  { rest: { kind: 'unprepared' }, progress: null, state: null, row },
+  { rest: { kind: 'rewards' }, progress, state, row: { ...row, rewards: { rollouts: 2, since: '2026-01-01' } } },
+  { rest: { kind: 'failed', fault }, progress, state, row: null },
+  { rest: { kind: 'ended', end: { kind: 'completed', stoppedBy: 'generations' } }, progress, state, row },
+  { rest: { kind: 'ended', end: { kind: 'failed', fault } }, progress, state, row },
 ])('reads a slice that rests as $rest', (driven) => {
   expect(readDriven(driven)).toEqual(driven);
 });
@@ -49,14 +50,43 @@ test.each([
     rest: { kind: 'again' },
     progress: null,
     state,
+    row: null,
   });
   expect(readPrepared({ leftMs: 5, progress: wrong })).toBeNull();
 });
 
+test.each([
+  { kind: 'unfinished' },
+  {
+    kind: 'ended',
+    outcome: { status: 'failed', stoppedBy: 'failed', error: fault },
+    summary: { name: 'a', verdict: 'better', bestReward: null, rollouts: 2, costUsd: 0.1 },
+    labels: { tags: ['v1'], metadata: { team: 'search', n: 1 } },
+  },
+])('reads an end that is $kind', (finished) => {
+  expect(readFinished(finished)).toEqual(finished);
+});
+
+test.each([null, 'ended', { kind: 'ended' }, { kind: 'ended', outcome: { status: 'completed', stoppedBy: 'x' } }])(
+  'takes %j for no end',
+  (value) => {
+    expect(readFinished(value)).toBeNull();
+  },
+);
+
+test.each([{ kind: 'recorded' }, { kind: 'moved', state: { status: 'completed', pauses: 1 } }])(
+  'reads a decision that is $kind',
+  (recorded) => {
+    expect(readRecorded(recorded)).toEqual(recorded);
+  },
+);
+
 test('reads any value', () => {
   fc.assert(
     fc.property(fc.anything(), fc.anything(), fc.anything(), (rest, progress, state) => {
-      readDriven({ rest, progress, state });
+      readDriven({ rest, progress, state, row: rest });
+      readFinished({ kind: 'ended', outcome: rest, summary: progress, labels: state });
+      readRecorded({ kind: 'moved', state });
       readPrepared({ leftMs: rest, progress });
       readDriven(rest);
     }),

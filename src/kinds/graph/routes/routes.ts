@@ -28,7 +28,7 @@ import { readResent } from '../../../rollouts/store/totals.js';
 import { readUsage } from '../../../jobs/store/usage.js';
 import { storedRequest } from '../../../jobs/routes/creates.js';
 import type { Draft, HttpKind, JobRoute } from '../../../jobs/routes/kind.js';
-import { requireStartable, startInTime } from '../../../jobs/routes/create.js';
+import { whyUnstartable, startInTime } from '../../../jobs/routes/create.js';
 import { checkedForCaller } from '../../../access/routes/provider-keys.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
 import { ApiError } from '../../../platform/http/server/errors.js';
@@ -109,7 +109,8 @@ function registerOwn(app: App, deps: HttpDeps, route: JobRoute<GraphHead>): void
     },
     async (request) => {
       const job = await find(request);
-      await requireStartable(deps);
+      const unstartable = await whyUnstartable(deps);
+      if (unstartable) throw unstartable;
       const before = await deps.db.org(job.orgId, (tx) => startPending(tx, job));
       if (isTerminal(before)) {
         throw new ApiError(409, 'invalid_state', `The job is ${before} and cannot be started.`, {

@@ -23,7 +23,7 @@ import { readJob, type JobRow, type SessionHead } from '../../../jobs/store/jobs
 import { readSpec } from '../../../jobs/store/spec.js';
 import { readSearch, type RecordedSearch } from '../../../jobs/store/step-log.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
-import { requireStartable, startInTime } from '../../../jobs/routes/create.js';
+import { whyUnstartable, startInTime } from '../../../jobs/routes/create.js';
 import type { JobRoute } from '../../../jobs/routes/kind.js';
 import { requireRoomForJob } from '../../../jobs/routes/quota.js';
 import { requireExtendable } from '../../../jobs/routes/expired.js';
@@ -61,10 +61,11 @@ async function extendSession(
   body: ExtendSession,
 ): Promise<FastifyReply> {
   const { idempotent } = request;
-  await requireStartable(deps);
+  const unstartable = await whyUnstartable(deps);
   const extended = await deps.db.org(orgId, async (tx) => {
     const earlier = idempotent && answerOf(await claimForCreate(tx, idempotent));
     if (earlier) return { earlier };
+    if (unstartable) throw unstartable;
     const { run } = await lockJob(tx, { orgId, jobId });
     const job = (await readJob<SessionHead>(tx, jobId))!;
     const spec = await checkedSpec(tx, job, run, body);

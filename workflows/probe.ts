@@ -1,0 +1,4 @@
+/** Completes at once, and so shows that a worker polls its task queue. */
+export function probeWorkflow(): Promise<void> {
+  return Promise.resolve();
+}
