@@ -9,6 +9,7 @@ import {
 } from 'prom-client';
 import { limitedValues } from './metrics/labels.js';
 import { addSampledGauges, type Samples } from './metrics/sampled.js';
+import { sdkMetrics } from './metrics/sdk.js';
 
 /** A try of a model call; `status` null: no answer. Unknown tokens and costs are null. */
 export interface MeasuredCall {
@@ -25,7 +26,7 @@ export interface MeasuredCall {
 /** Slots of a worker by type of task. */
 export type WorkerSlots = { type: string; used: number; total: number }[];
 
-/** Metrics of the service; every name begins with `ratchet_`. */
+/** Metrics of the service; every name of ours begins with `ratchet_`. */
 export interface Metrics {
   /** Counts an answered HTTP request; `route` is the pattern, without ids. */
   request(method: string, route: string, status: number, seconds: number): void;
@@ -130,7 +131,7 @@ export function createMetrics(): Metrics {
     storedBytes: storedBytesGauge(registry),
     sample: (read) => addSampledGauges(registry, read),
     worker: (slots) => addWorkerGauges(registry, slots),
-    values: () => registry.getMetricsAsJSON(),
+    values: async () => (await Promise.all([registry.getMetricsAsJSON(), sdkMetrics()])).flat(),
   };
 }
 

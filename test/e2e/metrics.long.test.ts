@@ -44,6 +44,12 @@ test('serves metrics on a port of their own, by route and by outcome', async () 
   expect(text).toContain('ratchet_task_queue_backlog{type="activity"} 0');
   expect(text).toContain('ratchet_sample_up 1');
   expect(text).toContain('process_resident_memory_bytes');
+  expect(text).toMatch(/^temporal_worker_task_slots_available\{worker_type="ActivityWorker"\} \d+$/m);
+  expect(text).toMatch(/^temporal_request_total\{operation="RespondWorkflowTaskCompleted"\} [1-9]/m);
+  expect(text).toMatch(/^temporal_sticky_cache_size \d/m);
+  expect(text).toMatch(/^temporal_activity_schedule_to_start_latency_seconds_count [1-9]/m);
+  const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
+  expect(new Set(names).size).toBe(names.length);
   // Labels with ids would create a series for each job.
   expect(text).not.toContain(id);
   expect((await fetch(`http://127.0.0.1:${port}/other`)).status).toBe(404);
