@@ -98,6 +98,8 @@ export function createMetrics(): Metrics {
   const ended = counter('jobs_ended_total', 'Jobs that this process closed.', ['kind', 'status']);
   const stuck = counter('workflow_task_failures_total', 'Jobs whose workflow tasks began to fail.', ['cause']);
   const still = counter('work_stood_still_total', 'Parts of work that stood still while heartbeats went on.', ['work']);
+  // An increase begins at a value.
+  for (const work of ['rollout', 'proposals', 'demonstrations', 'line']) still.inc({ work }, 0);
   const lag = histogram(
     'event_lag_seconds',
     'Time from an event to its delivery on a stream.',
