@@ -25,9 +25,10 @@ export interface LossCount {
 
 /**
  * Sends heartbeats until its end. `record` grows with everything on record that a further attempt
- * finds; 0: nothing is recorded before the end. Throws where too many workers were lost.
+ * finds; 0: nothing is recorded before the end. `describe`: what operators read in a heartbeat.
+ * Throws where too many workers were lost.
  */
-export function countLosses(record = 0, draining?: AbortSignal): LossCount {
+export function countLosses(record = 0, draining?: AbortSignal, describe: () => object = () => ({})): LossCount {
   const context = Context.current();
   const earlier = context.info.heartbeatDetails as Losses | undefined;
   const before = earlier?.record === record ? earlier.lost : 0;
@@ -35,14 +36,15 @@ export function countLosses(record = 0, draining?: AbortSignal): LossCount {
     const message = `${before} workers in a row ended while they worked at the same place of this job. See the log of the worker; create the job again if the cause lies elsewhere.`;
     throw jobFailure('worker_lost', message, true);
   }
-  let details: Losses;
+  let losses: Losses;
+  const beat = () => context.heartbeat({ ...losses, ...describe() });
   const say = (lost: number) => {
-    details = { lost, record };
-    context.heartbeat(details);
+    losses = { lost, record };
+    beat();
   };
   const keep = () => say(before);
   say(before + 1);
-  const timer = setInterval(() => context.heartbeat(details), heartbeatMs).unref();
+  const timer = setInterval(beat, heartbeatMs).unref();
   if (draining?.aborted) keep();
   draining?.addEventListener('abort', keep);
   return {

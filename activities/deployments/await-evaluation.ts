@@ -7,18 +7,22 @@ import type { JobRef } from '../../src/jobs/store/events.js';
 import type { Tx } from '../../src/platform/db/db.js';
 import type { ActivityDeps } from '../deps.js';
 import { withHeartbeat } from '../heartbeat.js';
+import { Watch } from '../watch/watch.js';
 
 const pollMs = 1_000;
 
-export function awaitEvaluationActivities({ db }: ActivityDeps) {
+export function awaitEvaluationActivities(deps: ActivityDeps) {
+  const { db } = deps;
   const readOutcome = ({ orgId, jobId }: JobRef) => db.org(orgId, (tx) => outcomeOf(tx, jobId));
   return {
     /** Waits for the end of an evaluation; the reconciler ends one whose workflow is closed. */
-    awaitGateEvaluation: (job: JobRef): Promise<void> =>
-      withHeartbeat(async () => {
+    awaitGateEvaluation: (job: JobRef): Promise<void> => {
+      const watch = new Watch(deps, job, 'awaitGateEvaluation');
+      return withHeartbeat(async () => {
         const signal = Context.current().cancellationSignal;
-        while (!(await readOutcome(job))) await delay(pollMs, undefined, { signal });
-      }),
+        while (!(await watch.line.call(readOutcome(job)))) await delay(pollMs, undefined, { signal });
+      }, watch);
+    },
 
     /** How an evaluation ended; null: it has not. */
     readGateEvaluation: readOutcome,

@@ -138,6 +138,8 @@ export class RequestAnswerer {
   private async begin(steps: StepRecord[], request: AnswerableRequest): Promise<BegunRequest> {
     const { deps, job } = this;
     const begun = await deps.db.orgHot(job.orgId, (tx) => this.beginIn(tx, steps, request));
+    const last = steps.at(-1);
+    if (last) this.context.runner.watch.recorded(`step ${last.update.step}`);
     steps.length = 0;
     return begun;
   }
@@ -252,16 +254,16 @@ export class RequestAnswerer {
     const { interruptions } = this.context.runner;
     const { trace } = this;
     const mayAsk = () => !interruptions.isStopped && !interruptions.hasNews;
-    return this.calls.unlessStopped((signal) =>
-      propose(this.deps, this.job, { requests, material, trace, signal, mayAsk }),
+    return this.calls.unlessStopped({ kind: 'proposals' }, (deps, signal) =>
+      propose(deps, this.job, { requests, material, trace, signal, mayAsk }),
     );
   }
 
   private async answerDemos({ request }: AnswerableRequest & { kind: 'demos' }): Promise<AnsweredRequest> {
     const spec = this.spec as SessionSpec;
     const trace = this.deps.tracing?.callsOf(this.trace && jobSpan(this.trace)) ?? null;
-    const answer = await this.calls.unlessStopped((signal) =>
-      findDemos(this.deps, this.job, spec, request, { trace, signal }),
+    const answer = await this.calls.unlessStopped({ kind: 'demonstrations' }, (deps, signal) =>
+      findDemos(deps, this.job, spec, request, { trace, signal }),
     );
     return { response: answer && { kind: 'demos', answer }, candidates: [], fault: null };
   }

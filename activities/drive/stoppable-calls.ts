@@ -4,6 +4,11 @@ import type { ActivityDeps } from '../deps.js';
 import { leaseLost } from '../jobs/spec.js';
 import { keepLease } from '../rollouts/lease.js';
 import type { RunnerContext } from '../rollouts/runner.js';
+import type { PartName } from '../watch/part.js';
+import { watchedDeps } from '../watch/watched-deps.js';
+
+/** A try at the proposer, and the longest wait before it. */
+const longestCallMs = 6 * 60_000;
 
 /** Model calls of a job, such as the proposer's, that end once the job is stopped. */
 export class StoppableCalls {
@@ -28,14 +33,17 @@ export class StoppableCalls {
     this.stopListening();
   }
 
-  /** Null: the job was stopped meanwhile. */
-  async unlessStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | null> {
+  /** Null: the job was stopped meanwhile. Rejects with StoodStill. */
+  async unlessStopped<T>(
+    name: PartName,
+    work: (deps: ActivityDeps, signal: AbortSignal) => Promise<T>,
+  ): Promise<T | null> {
     const { stopper, runner } = this;
     const { signal } = stopper;
     // Rollouts renew it too, but may end earlier.
     const lease = keepLease(this.deps, runner, () => stopper.abort(leaseLost(runner.job)));
     try {
-      const result = await work(signal);
+      const result = await runner.watch.part(name, longestCallMs, (part) => work(watchedDeps(this.deps, part), signal));
       return signal.aborted ? null : result;
     } catch (error) {
       if (signal.aborted) return null;

@@ -14,16 +14,23 @@ import { activitiesOf } from './kinds.js';
 import { checkModels } from './preflight.js';
 import { containerKey, lockOpenJob } from '../jobs/spec.js';
 import { lockOwnOpenJob } from '../own-job.js';
+import { Watch } from '../watch/watch.js';
+import { watchedDeps } from '../watch/watched-deps.js';
 
 /** The container errors that a later try may not meet. */
 const transientErrors = new Set(['container_unreachable', 'container_busy', 'container_timeout', 'container_error']);
 
-export function prepareActivities(deps: ActivityDeps) {
-  const { db } = deps;
+/** Below the time that Temporal gives an attempt, so that its failure has a name. */
+const lineMs = 2 * 60_000;
+
+export function prepareActivities(given: ActivityDeps) {
   return {
     /** The steps before a job's first rollout; a repeated call finds what the first one stored. */
-    prepare: (job: JobRef): Promise<PreparedJob> =>
-      withHeartbeat(async () => {
+    prepare: (job: JobRef): Promise<PreparedJob> => {
+      const watch = new Watch(given, job, 'prepare', { lineMs });
+      const deps = watchedDeps(given, watch.line);
+      const { db } = deps;
+      return withHeartbeat(async () => {
         const { run, spec, key } = await db.org(job.orgId, async (tx) => {
           const { run } = await lockOwnOpenJob(tx, job);
           const spec = await readSpec<JobSpec>(tx, job.jobId);
@@ -36,7 +43,8 @@ export function prepareActivities(deps: ActivityDeps) {
           const { run } = await begin(tx, job, kind.startEvents(spec, prompt));
           return kind.begin(tx, job, spec, { run, prompt });
         });
-      }),
+      }, watch);
+    },
   };
 }
 

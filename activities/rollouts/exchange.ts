@@ -19,6 +19,7 @@ import type { RunnableJob } from './execute.js';
 import type { GroupCommit } from './group-commit.js';
 import type { InFlightRollouts } from './in-flight.js';
 import { ClaimPrefetch } from './prefetch.js';
+import type { Watch } from '../watch/watch.js';
 
 /** Each exchange renews the lease; after a kill, the job's next runner waits this long. */
 export const leaseSeconds = 10;
@@ -51,6 +52,7 @@ export interface ExchangeContext<Conclusion> {
   concurrency: Concurrency;
   inFlight: InFlightRollouts;
   signal: AbortSignal;
+  watch: Watch;
   isStopped(): boolean;
   /** Whether an exchange shows that the job must fail. */
   mustFail(found: SyncResult): boolean;
@@ -174,8 +176,12 @@ export class RolloutExchange<Conclusion> {
       },
       settle: (found: SyncResult): ExchangeResult<Conclusion> => {
         const { completed, confirm } = taken();
+        const { length } = completed.outcomes;
         this.note(found, wanted);
-        confirm(found.control, completed.outcomes.length);
+        confirm(found.control, length);
+        const { watch } = this.context;
+        if (length > 0) watch.recorded(`${length} outcomes`);
+        else watch.line.moved();
         return { ...found, ...ended };
       },
     };

@@ -1,4 +1,4 @@
-import type { RolloutOutcome } from '../../src/clients/container/client.js';
+import { rolloutWindowMs, type RolloutOutcome } from '../../src/clients/container/client.js';
 import { demosForSeed } from '../../src/core/prompts/demos.js';
 import type { GraphSpec, JobSpec } from '../../src/core/jobs/spec.js';
 import type { TracedRun } from '../../src/core/jobs/trace.js';
@@ -65,6 +65,18 @@ const sources = {
 function sourceOf(spec: JobSpec): RolloutSource {
   if (spec.kind === 'graph') return sources.graph;
   return spec.rows ? sources.rows : sources.container;
+}
+
+/** A try of a judge. */
+const judgeMs = 120_000;
+/** The longest wait for a provider between two tries. */
+const providerWaitMs = 60_000;
+
+/** The longest time between the ends of two calls of a healthy rollout. */
+export function longestCallMs(spec: JobSpec): number {
+  const ownMs = spec.rolloutTimeoutS * 1_000;
+  if (spec.kind !== 'graph' && !spec.rows) return rolloutWindowMs(ownMs);
+  return Math.max(ownMs, judgeMs) + providerWaitMs;
 }
 
 function rowsJobOf(spec: JobSpec): RowsJob {

@@ -6,7 +6,10 @@ import type { Claim } from '../../src/rollouts/store/exchange.js';
 import type { Outcome } from '../../src/rollouts/store/outcomes.js';
 import type { ActivityDeps } from '../deps.js';
 import type { Concurrency } from './concurrency.js';
-import { executeRollout, storedOutcome, type RunnableJob } from './execute.js';
+import { executeRollout, longestCallMs, storedOutcome, type RolloutResult, type RunnableJob } from './execute.js';
+import type { RolloutControl } from './source.js';
+import { StoodStill, type Watch } from '../watch/watch.js';
+import { watchedDeps } from '../watch/watched-deps.js';
 
 type FailedOutcome = Extract<RolloutOutcome, { kind: 'failed' }>;
 
@@ -17,6 +20,7 @@ export interface InFlightContext {
   runnable: RunnableJob;
   signal: AbortSignal;
   concurrency: Concurrency;
+  watch: Watch;
   /** The recorded outcomes of the job so far. */
   counts(): OutcomeCounts;
   /** A rollout has an outcome. */
@@ -29,6 +33,8 @@ export interface InFlightContext {
 export class InFlightRollouts {
   /** Set once every further rollout would fail: a refused key, a used-up quota, a hang. */
   refusal: JobFault | null = null;
+  /** The first rollout that stood still; its claim is left to the next attempt. */
+  standstill: StoodStill | null = null;
   private hasSucceeded = false;
   /** Whether a try ended, other than by a time-out. */
   private hasAnswered = false;
@@ -42,6 +48,11 @@ export class InFlightRollouts {
 
   get size(): number {
     return this.running.size;
+  }
+
+  /** Whether nothing more may start. */
+  get isRefusing(): boolean {
+    return this.refusal !== null || this.standstill !== null;
   }
 
   /** Null: no rollout has ended yet. */
@@ -69,17 +80,16 @@ export class InFlightRollouts {
     await Promise.all(this.running.values());
   }
 
-  /** Null: the rollout was stopped, or all rollouts would be refused. */
+  /** Null: the rollout was stopped or stood still, or all rollouts would be refused. */
   private async run(claim: Claim): Promise<Outcome | null> {
-    const { deps, job, runnable, concurrency } = this.context;
+    const { concurrency } = this.context;
     let timeouts = 0;
     const mayRetry = (timedOut: boolean) => {
       if (timedOut) timeouts += 1;
       else this.hasAnswered = true;
       return !this.isHanging(timeouts);
     };
-    const { signal } = this.context;
-    const result = await executeRollout(deps, job, runnable, claim, { signal, concurrency, mayRetry });
+    const result = await this.execute(claim, mayRetry);
     if (!result) return null;
     const { outcome, latencyMs } = result;
     this.latency = { sumMs: this.latency.sumMs + latencyMs, count: this.latency.count + 1 };
@@ -94,6 +104,21 @@ export class InFlightRollouts {
       concurrency.raise();
     }
     return storedOutcome(claim, outcome, latencyMs);
+  }
+
+  private async execute(claim: Claim, mayRetry: RolloutControl['mayRetry']): Promise<RolloutResult | null> {
+    const { deps, job, runnable, concurrency, signal, watch } = this.context;
+    const control = { signal, concurrency, mayRetry };
+    const name = { kind: 'rollout' as const, id: claim.rolloutId };
+    try {
+      return await watch.part(name, longestCallMs(runnable.spec), (part) =>
+        executeRollout(watchedDeps(deps, part), job, runnable, claim, control),
+      );
+    } catch (error) {
+      if (!(error instanceof StoodStill)) throw error;
+      this.standstill ??= error;
+      return null;
+    }
   }
 
   /** Whether two tries of a rollout timed out, and no try of the job was ever answered: a hang. */

@@ -34,12 +34,17 @@ export class Interruptions {
   private readonly losses: LossCount;
   private readonly stopListening: () => void;
 
-  /** `record`: see `countLosses`. */
-  constructor({ notifications, draining }: InterruptionSources, job: JobRef, record: number) {
+  /** `record` and `describe`: see `countLosses`. */
+  constructor(
+    { notifications, draining }: InterruptionSources,
+    job: JobRef,
+    record: number,
+    describe: () => object = () => ({}),
+  ) {
     const context = Context.current();
-    this.losses = countLosses(record, draining);
+    this.losses = countLosses(record, draining, describe);
     this.draining = draining;
-    const stop = () => this.listeners.forEach((listener) => listener.onStop());
+    const stop = () => this.stop();
     draining.addEventListener('abort', stop);
     const stopNews = notifications.on('ratchet_control', job.jobId, () => {
       this.hasNews = true;
@@ -52,7 +57,7 @@ export class Interruptions {
       if (cancelRequested || paused) this.isAskedToEnd = true;
       // This attempt is obsolete, or the grace period is over: its outcomes would not count.
       else this.aborter.abort(reason);
-      stop();
+      this.stop();
     });
     this.stopListening = () => {
       this.losses.end();
@@ -71,6 +76,12 @@ export class Interruptions {
     return this.aborter.signal;
   }
 
+  /** Makes this attempt obsolete. */
+  giveUp(reason: Error): void {
+    this.aborter.abort(reason);
+    this.stop();
+  }
+
   /** Adds a listener, which hears of earlier news at once. Returns its end. */
   listen(listener: InterruptionListener): () => void {
     this.listeners.add(listener);
@@ -80,5 +91,9 @@ export class Interruptions {
 
   close(): void {
     this.stopListening();
+  }
+
+  private stop(): void {
+    this.listeners.forEach((listener) => listener.onStop());
   }
 }

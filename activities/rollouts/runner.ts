@@ -14,10 +14,11 @@
  *
  * - running: starts claimed rollouts where a slot is free, and exchanges once one has ended; with
  *   all slots busy it waits 5 ms for more to end. No end in a second: idle. A pause, a worker that
- *   shuts down, a request of the workflow, a refusal or its share of time: resting. A stopped job,
- *   a lost lease, a fault: stopped.
+ *   shuts down, a request of the workflow, a refusal, a standstill or its share of time: resting.
+ *   A stopped job, a lost lease, a fault: stopped.
  * - idle: exchanges once a second, which renews the lease, and returns what it claimed ahead.
- * - resting: starts nothing, returns its claims and records what is in flight as it ends.
+ * - resting: starts nothing, returns its claims and records what is in flight as it ends. Then the
+ *   run rejects, if a rollout stood still.
  * - stopped: aborts the rollouts in flight. After a fault it records those that had ended before.
  * - over: nothing is claimed, in flight or unrecorded, and nothing can be claimed. The exchange
  *   that finds it so concludes in its transaction, where the next round of a search begins.
@@ -39,6 +40,7 @@ import type { GroupCommit } from './group-commit.js';
 import { InFlightRollouts } from './in-flight.js';
 import type { Interruptions } from './interruptions.js';
 import { Latch } from './latch.js';
+import type { Watch } from '../watch/watch.js';
 
 const idleMs = 1_000;
 /** A runner yields to other jobs after this long, or this many rollouts if that is longer. */
@@ -71,6 +73,7 @@ export interface RunnerContext {
   /** The lease's. */
   token: number;
   interruptions: Interruptions;
+  watch: Watch;
 }
 
 type RunnerState = 'running' | 'idle' | 'resting';
@@ -88,7 +91,7 @@ export class Runner<Conclusion> {
   constructor(
     deps: ActivityDeps,
     groupCommit: GroupCommit,
-    { job, runnable, concurrency, token, interruptions }: RunnerContext & { runnable: RunnableJob },
+    { job, runnable, concurrency, token, interruptions, watch }: RunnerContext & { runnable: RunnableJob },
     end: RunEnd<unknown, Conclusion>,
   ) {
     this.runnable = runnable;
@@ -102,6 +105,7 @@ export class Runner<Conclusion> {
       runnable,
       signal,
       concurrency,
+      watch,
       counts: () => this.counts,
       onOutcome: (outcome) => this.exchange.add(outcome),
       onFreeSlot: () => {
@@ -120,9 +124,10 @@ export class Runner<Conclusion> {
       concurrency,
       inFlight,
       signal,
+      watch,
       end,
       isStopped: () => this.isStopped(),
-      mustFail: (found) => this.faultOf(found) !== null,
+      mustFail: (found) => this.faultOf(found) !== null || this.inFlight.standstill !== null,
     });
   }
 
@@ -142,7 +147,8 @@ export class Runner<Conclusion> {
 
   /**
    * Resolves when nothing is in flight: with the conclusion, with a fault that must fail the job,
-   * or with neither if it was interrupted.
+   * or with neither if it was interrupted. Rejects where a rollout stood still, once the others
+   * are recorded.
    */
   async run(first: ExchangeResult<Conclusion>): Promise<{ conclusion?: Conclusion; fault?: JobFault }> {
     const stopListening = this.listen();
@@ -167,6 +173,8 @@ export class Runner<Conclusion> {
           await exchange.run(false);
           return { fault };
         }
+        const { standstill } = this.inFlight;
+        if (standstill && exchange.isIdle) throw standstill;
         if (done.conclusion !== undefined) return { conclusion: done.conclusion };
         // Also where nothing may start any more: then they are returned.
         prefetch.add(done.claims);
@@ -209,7 +217,7 @@ export class Runner<Conclusion> {
 
   private mustRest(runningFrom: number): boolean {
     const longestMs = Math.max(yieldAfter.ms, yieldAfter.rollouts * (this.inFlight.meanLatencyMs ?? 0));
-    return this.isStopped() || this.inFlight.refusal !== null || Date.now() - runningFrom > longestMs;
+    return this.isStopped() || this.inFlight.isRefusing || Date.now() - runningFrom > longestMs;
   }
 
   private isStopped(): boolean {
@@ -217,7 +225,7 @@ export class Runner<Conclusion> {
   }
 
   private startClaimed(): void {
-    while (this.exchange.freeSlots > 0 && !this.isStopped() && !this.inFlight.refusal) {
+    while (this.exchange.freeSlots > 0 && !this.isStopped() && !this.inFlight.isRefusing) {
       const claim = this.exchange.prefetch.next();
       if (!claim) return;
       this.inFlight.start(claim);

@@ -103,7 +103,8 @@ async function start(given: Start, options: ServiceOptions): Promise<Service> {
   // Start the API first and stop it last: rollouts in flight call their model through it.
   const url = roles.serve ? await startApi(shared, { port, loginTokens, worker }) : null;
   if (worker) {
-    const settings = { config: { ...config, secretKey, publicUrl, metricsPort: null }, servers };
+    const isMeasured = config.metricsPort !== null;
+    const settings = { config: { ...config, secretKey, publicUrl, metricsPort: null }, servers, isMeasured };
     await worker.start(settings, log, life.fail);
     life.onStop(() => worker.stop());
   } else if (roles.work) await startWorkerHere(shared, bundle);

@@ -9,6 +9,7 @@ import {
 } from 'prom-client';
 import { limitedValues } from './metrics/labels.js';
 import { addSampledGauges, type Samples } from './metrics/sampled.js';
+import { sdkMetrics } from './metrics/sdk.js';
 
 /** A try of a model call; `status` null: no answer. Unknown tokens and costs are null. */
 export interface MeasuredCall {
@@ -25,7 +26,7 @@ export interface MeasuredCall {
 /** Slots of a worker by type of task. */
 export type WorkerSlots = { type: string; used: number; total: number }[];
 
-/** Metrics of the service; every name begins with `ratchet_`. */
+/** Metrics of the service; every name of ours begins with `ratchet_`. */
 export interface Metrics {
   /** Counts an answered HTTP request; `route` is the pattern, without ids. */
   request(method: string, route: string, status: number, seconds: number): void;
@@ -39,6 +40,8 @@ export interface Metrics {
   jobEnded(kind: string, status: string): void;
   /** Counts a job whose workflow tasks begin to fail. */
   workflowTaskFailure(cause: string): void;
+  /** Counts a part of an activity's work that stood still. */
+  stoodStill(work: string): void;
   /** Time from an event to its delivery on a stream. */
   eventLag(seconds: number): void;
   /** Adds gauges of `read`, which runs at most every few seconds, and only for a scrape. */
@@ -94,19 +97,15 @@ export function createMetrics(): Metrics {
   const proposals = counter('proposals_total', 'Proposals of searches.', ['outcome']);
   const ended = counter('jobs_ended_total', 'Jobs that this process closed.', ['kind', 'status']);
   const stuck = counter('workflow_task_failures_total', 'Jobs whose workflow tasks began to fail.', ['cause']);
+  const still = counter('work_stood_still_total', 'Parts of work that stood still while heartbeats went on.', ['work']);
+  // An increase begins at a value.
+  for (const work of ['rollout', 'proposals', 'demonstrations', 'line']) still.inc({ work }, 0);
   const lag = histogram(
     'event_lag_seconds',
     'Time from an event to its delivery on a stream.',
     [],
     [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
   );
-  const stored = new Gauge({
-    name: 'ratchet_stored_bytes',
-    registers,
-    aggregator: 'max' as const,
-    help: 'Bytes that an organization stores: data sets, requests and model calls; of the largest ones, hourly.',
-    labelNames: ['organization'],
-  });
   const models = limitedValues(maxModels);
   const codes = limitedValues(maxErrors);
   return {
@@ -129,15 +128,12 @@ export function createMetrics(): Metrics {
     proposal: (outcome) => proposals.inc({ outcome }),
     jobEnded: (kind, status) => ended.inc({ kind, status }),
     workflowTaskFailure: (cause) => stuck.inc({ cause }),
+    stoodStill: (work) => still.inc({ work }),
     eventLag: (seconds) => lag.observe(Math.max(0, seconds)),
-    storedBytes: (bytes) => {
-      stored.reset();
-      const largest = [...bytes].sort(([, a], [, b]) => b - a).slice(0, maxOrganizations);
-      for (const [organization, size] of largest) stored.set({ organization }, size);
-    },
+    storedBytes: storedBytesGauge(registry),
     sample: (read) => addSampledGauges(registry, read),
     worker: (slots) => addWorkerGauges(registry, slots),
-    values: () => registry.getMetricsAsJSON(),
+    values: async () => (await Promise.all([registry.getMetricsAsJSON(), sdkMetrics()])).flat(),
   };
 }
 
@@ -145,6 +141,21 @@ function outcomeOf(status: number | null): string {
   if (status === null || status >= 500) return 'failed';
   if (status === 429) return 'rate_limited';
   return status >= 300 ? 'refused' : 'ok';
+}
+
+function storedBytesGauge(registry: Registry): Metrics['storedBytes'] {
+  const stored = new Gauge({
+    name: 'ratchet_stored_bytes',
+    registers: [registry],
+    aggregator: 'max' as const,
+    help: 'Bytes that an organization stores: data sets, requests and model calls; of the largest ones, hourly.',
+    labelNames: ['organization'],
+  });
+  return (bytes) => {
+    stored.reset();
+    const largest = [...bytes].sort(([, a], [, b]) => b - a).slice(0, maxOrganizations);
+    for (const [organization, size] of largest) stored.set({ organization }, size);
+  };
 }
 
 function addWorkerGauges(registry: Registry, slots: () => WorkerSlots): void {

@@ -14,6 +14,8 @@ import type { Servers } from './servers.js';
 export interface WorkerSettings {
   config: Config;
   servers: Servers;
+  /** Whether its parent serves metrics. */
+  isMeasured: boolean;
 }
 
 type StartMessage = { ready: true } | { ready: false; reason: string };

@@ -1,5 +1,6 @@
 import {
   makeTelemetryFilterString,
+  MetricsBuffer,
   Runtime,
   Worker,
   type InjectedSinks,
@@ -13,6 +14,7 @@ import { createActivities } from '../../activities/index.js';
 import { failActivity } from '../../activities/unhandled.js';
 import type { ActivityDeps } from '../../activities/deps.js';
 import type { OwnershipSinks } from '../../workflows/ownership.js';
+import { collectSdkMetrics } from './metrics/sdk.js';
 import { connectWorker, dataConverter, type TemporalTarget } from '../platform/temporal/connection.js';
 import type { InstallationClient } from '../platform/temporal/installation-client.js';
 import { guardQueue, type QueueGuard } from '../platform/temporal/queue-guard.js';
@@ -137,8 +139,16 @@ function sinksOf(guard: QueueGuard): InjectedSinks<OwnershipSinks> {
  */
 const reportedByUs = ['Workflow failed', 'Failed to process Workflow Activation'];
 
-/** Forwards the log of Temporal's core to ours. Call it once, before the first connection. */
-export function installRuntime(log: Logger): void {
+/** Updates of the SDK's metrics in a second; those beyond are lost, with a line of the log. */
+const maxUpdates = 50_000;
+
+/**
+ * Forwards the log of Temporal's core to ours, and its metrics where they are served. Call it once,
+ * before the first connection.
+ */
+export function installRuntime(log: Logger, isMeasured = true): void {
+  const buffer = isMeasured ? new MetricsBuffer({ maxBufferSize: maxUpdates, useSecondsForDurations: true }) : null;
+  if (buffer) collectSdkMetrics(buffer);
   const isReported = (message: string, meta: { workflowType?: unknown }) =>
     reportedByUs.includes(message) && meta.workflowType !== 'webhookWorkflow';
   const level =
@@ -158,6 +168,7 @@ export function installRuntime(log: Logger): void {
     // expected.
     telemetryOptions: {
       logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) },
+      ...(buffer && { metrics: { buffer } }),
     },
     shutdownSignals: [],
   });

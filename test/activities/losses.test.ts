@@ -7,6 +7,7 @@ import { withErrorClasses } from '../../activities/errors.js';
 import { withHeartbeat } from '../../activities/heartbeat.js';
 import { countLosses, maxLosses, type LossCount } from '../../activities/losses.js';
 import { failActivity } from '../../activities/unhandled.js';
+import { Watch } from '../../activities/watch/watch.js';
 
 /** The last heartbeat of an attempt; `heartbeatDetails`: that of the attempt before. */
 async function attempt(heartbeatDetails: unknown, work: (draining: AbortController) => Promise<void>) {
@@ -47,9 +48,11 @@ test('losses before something went on record count no more', async () => {
 });
 
 test('work that fails is no loss', async () => {
-  const failing = () => withHeartbeat(() => Promise.reject(new Error('mine')));
+  const reporters = { log: pino({ level: 'silent' }), metrics: { stoodStill: () => undefined } };
+  const watch = new Watch(reporters, { orgId: 'default', jobId: 'evl_1' }, 'prepare');
+  const failing = () => withHeartbeat(() => Promise.reject(new Error('mine')), watch);
   const before = { lost: 1, record: 0 };
-  expect(await attempt(before, () => failing().catch(() => undefined))).toEqual(before);
+  expect(await attempt(before, () => failing().catch(() => undefined))).toEqual({ ...before, ...watch.details });
 });
 
 test('a rejection that nobody handles fails its own activity', async () => {

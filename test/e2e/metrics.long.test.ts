@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { firstFree } from '../../src/platform/embedded/ports.js';
 import { answers, startFakeContainer } from '../support/fakes/container.js';
 import { gate } from '../support/gate.js';
@@ -44,6 +46,19 @@ test('serves metrics on a port of their own, by route and by outcome', async () 
   expect(text).toContain('ratchet_task_queue_backlog{type="activity"} 0');
   expect(text).toContain('ratchet_sample_up 1');
   expect(text).toContain('process_resident_memory_bytes');
+  expect(text).toMatch(/^temporal_worker_task_slots_available\{worker_type="ActivityWorker"\} \d+$/m);
+  expect(text).toMatch(/^temporal_request_total\{operation="RespondWorkflowTaskCompleted"\} [1-9]/m);
+  expect(text).toMatch(/^temporal_sticky_cache_size \d/m);
+  expect(text).toMatch(/^temporal_activity_schedule_to_start_latency_seconds_count [1-9]/m);
+  const atAFailure = /_(failure|failed|total_forced_eviction)_total$/;
+  for (const file of ['alerts.yaml', 'grafana.json']) {
+    const rules = readFileSync(join(import.meta.dirname, '../../deploy', file), 'utf8');
+    const used = new Set([...rules.matchAll(/\btemporal_\w+/g)].map(([name]) => name));
+    expect(used.size).toBeGreaterThan(2);
+    expect([...used].filter((name) => !atAFailure.test(name) && !text.includes(`\n${name}`))).toEqual([]);
+  }
+  const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
+  expect(new Set(names).size).toBe(names.length);
   // Labels with ids would create a series for each job.
   expect(text).not.toContain(id);
   expect((await fetch(`http://127.0.0.1:${port}/other`)).status).toBe(404);

@@ -68,8 +68,12 @@ export class Operator {
     });
   }
 
-  /** Fails the pending activity for good. `details`: the text of a JSON payload. */
-  async fail(handle: WorkflowHandle, type: string, failure: { message: string; type: string; details: string }) {
+  /** Fails the pending activity, or an attempt of it. `details`: the text of a JSON payload. */
+  async fail(
+    handle: WorkflowHandle,
+    type: string,
+    failure: { message: string; type: string; details: string; nonRetryable?: boolean },
+  ) {
     const activity = await until(`${type} is pending`, () => this.pending(handle, type));
     const { namespace, workflowExecution } = this.of(handle);
     await this.temporal.workflowService.respondActivityTaskFailedById({
@@ -81,7 +85,7 @@ export class Operator {
         message: failure.message,
         applicationFailureInfo: {
           type: failure.type,
-          nonRetryable: true,
+          nonRetryable: failure.nonRetryable ?? true,
           details: { payloads: [payloadOf(failure.details)] },
         },
       },

@@ -22,6 +22,7 @@ export async function scrapeAll(): Promise<string> {
   metrics.proposal('accepted');
   metrics.jobEnded('session', 'completed');
   metrics.workflowTaskFailure('non_deterministic_error');
+  metrics.stoodStill('rollout');
   metrics.eventLag(1);
   metrics.sample(() =>
     Promise.resolve({

@@ -28,7 +28,7 @@ export async function serve(roles: Roles, { processes = 1, opens = false }: Serv
   const config = readConfig();
   const log = createLog(config);
   const separateWorker = roles.serve && roles.work;
-  if (!separateWorker) installRuntime(log);
+  if (!separateWorker) installRuntime(log, config.metricsPort !== null);
   handleRejections(log);
   const stopping = new AbortController();
   const starting = startService(config, { ...roles, processes }, log, { separateWorker, signal: stopping.signal });

@@ -20,7 +20,7 @@ type Use = (client: CommandClient, service: Service) => Promise<void>;
 export async function withEmbedded(config: Config, use: Use): Promise<void> {
   const ownLog = createCommandLog(config);
   const { log } = ownLog;
-  installRuntime(log);
+  installRuntime(log, config.metricsPort !== null);
   handleRejections(log);
   const service = await startService(config, { serve: true, work: true }, log).catch(async (error: unknown) => {
     // Without a worker nothing else ends the runtime, and the process would go on.

@@ -28,6 +28,9 @@ export const costExhausted = 'max_cost_usd';
 /** The code of a used-up quota of spend: every model call is refused until the next day. */
 export const spendQuotaExceeded = 'spend_quota_exceeded';
 
+/** Type of the failure of an attempt whose work stood still while its heartbeats went on. */
+export const workStoodStill = 'work_stood_still';
+
 export const noOutcomes: OutcomeCounts = { succeeded: 0, failed: 0, connectFailuresInARow: 0 };
 
 /** The failures whose message quotes the commonest error of the job's rollouts. */

@@ -1,5 +1,6 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
+import { workStoodStill } from '../../core/jobs/failures.js';
 import type { FailingTask } from '../../jobs/store/stuck.js';
 
 /** The last failure of a task is among so many events, unless signals flood the workflow. */
@@ -21,13 +22,13 @@ const causes = new Map([
 /** Causes that the next attempt repairs: UNHANDLED_COMMAND, resets and forced ends. */
 const repaired = [1, 17, 18, 20];
 
-/** Why the workflow task of a running workflow fails again and again; null: it does not. */
+/** Why the workflow task or the work of a workflow fails again and again; null: neither does. */
 export async function readFailingTask(
   client: Client,
   { workflowId, runId, raw }: WorkflowExecutionDescription,
 ): Promise<FailingTask | null> {
   const attempt = raw.pendingWorkflowTask?.attempt ?? 1;
-  if (attempt < 2) return null;
+  if (attempt < 2) return standingStill(raw.pendingActivities ?? []);
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
     namespace: client.options.namespace,
     execution: { workflowId, runId },
@@ -64,4 +65,15 @@ async function messageOf(
     // Encrypted by another key.
     return shown;
   }
+}
+
+/** Work that stood still in several attempts; see `activities/watch`. */
+function standingStill(activities: NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>) {
+  const found = activities.find(
+    ({ attempt, lastFailure }) =>
+      (attempt ?? 1) >= surelyFailing && lastFailure?.applicationFailureInfo?.type === workStoodStill,
+  );
+  if (!found) return null;
+  const message = `The activity ${found.activityType?.name} stood still; attempt ${found.attempt} goes on from the record.`;
+  return { cause: workStoodStill, message };
 }

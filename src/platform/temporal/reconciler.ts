@@ -1,6 +1,7 @@
 import { WorkflowNotFoundError, type WorkflowExecutionStatusName } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { endEvents } from '../../core/events/jobs.js';
+import { workStoodStill } from '../../core/jobs/failures.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
 import type { Db, Tx } from '../db/db.js';
 import { isDeleted } from '../../kinds/deployment/store/deployments.js';
@@ -137,11 +138,11 @@ async function mark(
       onStuck?.(failing.cause);
       log.error(
         { job_id: id, cause: failing.cause, reason: failing.message },
-        'job is stuck: its workflow task fails and is retried',
+        `job is stuck: ${failing.cause === workStoodStill ? 'its work stands still' : 'its workflow task fails'} and is retried`,
       );
     };
   if (!failing && before !== null && (await clearStuck(tx, id)))
-    return ({ log }) => log.warn({ job_id: id, cause: before }, 'job goes on: its workflow task has succeeded');
+    return ({ log }) => log.warn({ job_id: id, cause: before }, 'job goes on');
   return null;
 }
 

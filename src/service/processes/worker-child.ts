@@ -10,9 +10,9 @@ const shutdownMs = 18_000;
 
 // Without its parent nothing would stop it. Rollouts in flight run again, as after any kill.
 process.on('disconnect', () => process.exit(1));
-const [{ config, servers }] = (await once(process, 'message')) as [WorkerSettings];
+const [{ config, servers, isMeasured }] = (await once(process, 'message')) as [WorkerSettings];
 const log = createLog(config);
-installRuntime(log);
+installRuntime(log, isMeasured);
 handleRejections(log);
 const answer = (message: WorkerMessage) => process.send!(message);
 try {
