@@ -11,7 +11,7 @@ COPY workflows workflows
 COPY activities activities
 COPY examples examples
 COPY dashboard dashboard
-RUN node scripts/build.mjs
+RUN node scripts/build.mjs && test -f dist/dashboard/index.html
 
 FROM node:22.22.2-bookworm-slim AS packages
 WORKDIR /app
@@ -19,6 +19,10 @@ COPY package.json package-lock.json ./
 COPY client/package.json client/package.json
 # The optional packages are the embedded Postgres and colours of the dependencies' own: neither is used here.
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
+# Temporal's package has the native part of each system: only this one's is used.
+RUN cd node_modules/@temporalio/core-bridge/releases \
+  && test -d "$(uname -m)-unknown-linux-gnu" \
+  && find . -mindepth 1 -maxdepth 1 ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} +
 
 FROM node:22.22.2-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 NODE_OPTIONS=--enable-source-maps

@@ -149,6 +149,10 @@ describe('Dockerfile', () => {
     expect(dockerfile).toMatch(/\/livez/);
     expect(dockerfile).toMatch(/^ENTRYPOINT \["ratchet"\]$/m);
   });
+  test('builds the dashboard, or fails', () => {
+    expect(dockerfile).toMatch(/^COPY dashboard dashboard$/m);
+    expect(dockerfile).toMatch(/^RUN node scripts\/build\.mjs && test -f dist\/dashboard\/index\.html$/m);
+  });
   test('copies only paths that .dockerignore permits', () => {
     const passed = read('.dockerignore')
       .split('\n')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildImage, own, type Stage } from './support/image.js';
@@ -44,6 +44,11 @@ function start(command: string[], env: Record<string, string>): ChildProcess {
   return child;
 }
 const settings = () => ({ ...cluster.env, HOST: '127.0.0.1', PORT: '0' });
+
+test('has the native part of its own system alone', () => {
+  const releases = image.at('/app/node_modules/@temporalio/core-bridge/releases');
+  expect(readdirSync(releases)).toEqual([`${process.arch === 'x64' ? 'x86_64' : 'aarch64'}-unknown-linux-gnu`]);
+});
 
 test('serves the dashboard and is healthy; its worker starts, too', async () => {
   const { url } = await ready(start([...image.entrypoint, ...image.cmd], settings()));

@@ -14,9 +14,10 @@ import type { Db } from '../platform/db/db.js';
 import { payloadCodec } from '../platform/temporal/codec.js';
 import { createCommander } from '../platform/temporal/commands.js';
 import { explainFault } from '../platform/temporal/connection.js';
-import { createReadiness } from '../platform/temporal/readiness.js';
+import { createReadiness, type Readiness } from '../platform/temporal/readiness.js';
 import { watchSearchAttributes } from '../platform/temporal/search-attributes.js';
 import { startWorkflow } from '../platform/temporal/starter.js';
+import { anyWorker } from '../platform/temporal/worker-checks.js';
 import { version } from './version.js';
 import type { WorkerProcess } from './worker-process.js';
 import { openDatabase } from './connections.js';
@@ -29,8 +30,13 @@ interface ApiOptions {
   worker: WorkerProcess | null;
 }
 
-/** Starts the API; returns its URL. At its stop it lets requests end, and refuses new ones. */
-export async function startApi(shared: Shared, { port, loginTokens, worker }: ApiOptions): Promise<string> {
+interface RunningApi {
+  url: string;
+  readiness: Readiness;
+}
+
+/** Starts the API. At its stop it lets requests end, and refuses new ones. */
+export async function startApi(shared: Shared, { port, loginTokens, worker }: ApiOptions): Promise<RunningApi> {
   const { config, roles, log, life, secretKey, publicUrl, notifications, temporal, metrics, tracing } = shared;
   const shutdown = new AbortController();
   // One listener per open stream.
@@ -40,6 +46,14 @@ export async function startApi(shared: Shared, { port, loginTokens, worker }: Ap
   const attributes = watchSearchAttributes(temporal, log);
   // A look that waits for Temporal ends with the connection.
   life.onStop(() => void attributes.stop());
+  const readiness = createReadiness({
+    db,
+    client: temporal,
+    explain: (cause) => explainFault(shared.servers.temporal, cause),
+    namespaceProblem: () => attributes.problem(),
+    checkWorker: anyWorker({ db, client: temporal, workerEnds: () => worker?.endsInMinute() ?? 0 }),
+    log,
+  });
   const app = await buildApp({
     db,
     notifications,
@@ -56,13 +70,7 @@ export async function startApi(shared: Shared, { port, loginTokens, worker }: Ap
     ...temporalViews(shared),
     ...checks(shared),
     startProblem: () => attributes.current(),
-    readiness: createReadiness({
-      db,
-      client: temporal,
-      explain: (cause) => explainFault(shared.servers.temporal, cause),
-      namespaceProblem: () => attributes.problem(),
-      workerEnds: () => worker?.endsInMinute() ?? 0,
-    }),
+    readiness,
     registerInference: inferenceRoutes(shared, db),
     tracing,
     observe: metrics.request,
@@ -73,7 +81,7 @@ export async function startApi(shared: Shared, { port, loginTokens, worker }: Ap
     shutdown.abort();
     await app.close();
   });
-  return app.listen({ port, host: config.host });
+  return { url: await app.listen({ port, host: config.host }), readiness };
 }
 
 /** What the API shows of Temporal. */

@@ -28,6 +28,10 @@ export class Lifetime {
     this.#log = log;
   }
 
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
   /** Begins to stop a part that started during the stop, then throws a StoppedError. */
   onStop(step: Step): void {
     this.#stops.push(step);

@@ -4,7 +4,8 @@ import { checkRoles, exposureWarnings, setGrpcProxy, setTraceHeaders, type Confi
 import { createLoginTokens } from '../platform/http/dashboard/login-tokens.js';
 import { keysOf } from './keys.js';
 import { createMetrics, type Metrics, type MetricValues } from './metrics.js';
-import { mergeMetrics, serveMetrics } from './metrics/serve.js';
+import { mergeMetrics } from './metrics/serve.js';
+import { readinessOf, serveHealth } from './health-port.js';
 import { startServers, type Servers } from './servers.js';
 import { chooseAddress } from './address.js';
 import { startApi } from './api.js';
@@ -17,6 +18,7 @@ import { countOpenJobs } from '../jobs/store/open-jobs.js';
 import { countStuckJobs } from '../jobs/store/stuck.js';
 import { readLiveWorkers } from '../platform/temporal/worker-reports.js';
 import { readTaskQueues } from '../platform/temporal/task-queues.js';
+import type { Readiness } from '../platform/temporal/readiness.js';
 import { WorkerProcess } from './worker-process.js';
 
 export interface Service {
@@ -88,12 +90,25 @@ async function start(given: Start, options: ServiceOptions): Promise<Service> {
   const worker = roles.work && separateWorker ? new WorkerProcess() : null;
   if (worker) life.onStop(() => worker.abandon());
   const { secretKey, apiKey } = keysOf(config, roles);
+  const metrics = createMetrics();
+  let readiness: Readiness | null = null;
+  // From now on the process lives, and is not ready before it has started.
+  if (config.metricsPort !== null) {
+    const sources = worker ? [metrics.values, () => worker.metrics()] : [metrics.values];
+    const health = {
+      metrics: () => mergeMetrics(sources),
+      readiness: readinessOf(
+        () => readiness,
+        () => life.isStopping,
+      ),
+    };
+    life.onStop(await serveHealth(health, { port: config.metricsPort, host: config.metricsHost }));
+  }
 
   const servers = running ?? (await startOwnServers(given, secretKey));
   const basis: Basis = { ...given, secretKey, apiKey, servers };
   const connections = await connectServers(basis);
   const { port, publicUrl } = await chooseAddress(config, roles);
-  const metrics = createMetrics();
   sampleQueues(metrics, connections);
   const models = await prepareModels({ ...basis, ...connections, metrics });
   const shared: Shared = { ...basis, ...connections, ...models, metrics, publicUrl };
@@ -101,18 +116,16 @@ async function start(given: Start, options: ServiceOptions): Promise<Service> {
   const loginTokens = apiKey && roles.work ? createLoginTokens(apiKey.value) : null;
 
   // Start the API first and stop it last: rollouts in flight call their model through it.
-  const url = roles.serve ? await startApi(shared, { port, loginTokens, worker }) : null;
+  const api = roles.serve ? await startApi(shared, { port, loginTokens, worker }) : null;
+  const url = api?.url ?? null;
   if (worker) {
     const isMeasured = config.metricsPort !== null;
     const settings = { config: { ...config, secretKey, publicUrl, metricsPort: null }, servers, isMeasured };
     await worker.start(settings, log, life.fail);
     life.onStop(() => worker.stop());
-  } else if (roles.work) await startWorkerHere(shared, bundle);
-  if (config.metricsPort !== null) {
-    const sources = worker ? [metrics.values, () => worker.metrics()] : [metrics.values];
-    const address = { port: config.metricsPort, host: config.metricsHost };
-    life.onStop(await serveMetrics(() => mergeMetrics(sources), address));
   }
+  const ownWorker = roles.work && !worker ? await startWorkerHere(shared, bundle) : null;
+  readiness = api?.readiness ?? ownWorker;
 
   const loginUrlOf = (page: string) => url && loginTokens && `${url}/#login=${loginTokens.issue()}${page}`;
   return {

@@ -199,12 +199,12 @@ const observation = {
   ),
   RATCHET_METRICS_PORT: about(
     port.optional(),
-    'Prometheus metrics at `http://127.0.0.1:PORT/metrics` ([list](operations.md#health-and-metrics)); with `npm start`, of API and worker together.',
+    'Prometheus metrics at `http://127.0.0.1:PORT/metrics` ([list](operations.md#health-and-metrics)), and `/livez` and `/readyz` of this process; with `npm start`, of API and worker together.',
     'off',
   ),
   RATCHET_METRICS_HOST: about(
     z.string().default('127.0.0.1'),
-    'Address that the port of the metrics listens on; it asks for no key.',
+    'Address that this port listens on; it asks for no key.',
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: about(
     webUrl.optional(),

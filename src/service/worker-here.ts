@@ -2,12 +2,18 @@ import type { WorkflowBundlePath } from '@temporalio/worker';
 import { createContainerClient } from '../clients/container/client.js';
 import { createScorerClient } from '../scorers/client/client.js';
 import { createWebhookClient } from '../clients/webhooks/client.js';
+import { explainFault } from '../platform/temporal/connection.js';
+import { createReadiness, type Readiness } from '../platform/temporal/readiness.js';
+import { thisWorker } from '../platform/temporal/worker-checks.js';
 import { startSendingJobs } from '../tracing/send-jobs.js';
 import { startWorker } from './worker.js';
 import type { Shared } from './parts.js';
 
-/** Starts the worker in this process. `bundle`: its workflows; default: those of the build. */
-export async function startWorkerHere(shared: Shared, bundle: WorkflowBundlePath | undefined): Promise<void> {
+/**
+ * Starts the worker in this process; resolves with its readiness. `bundle`: its workflows; default:
+ * those of the build.
+ */
+export async function startWorkerHere(shared: Shared, bundle: WorkflowBundlePath | undefined): Promise<Readiness> {
   const { config, log, life, servers, temporal, metrics, tracing } = shared;
   const { db, notifications, providers, secretKey, publicUrl } = shared;
   const { egress, javascriptOrgs } = config;
@@ -36,4 +42,13 @@ export async function startWorkerHere(shared: Shared, bundle: WorkflowBundlePath
     const sending = startSendingJobs(db, tracing, log);
     life.onStop(() => sending.stop());
   }
+  return createReadiness({
+    db,
+    client: temporal,
+    explain: (cause) => explainFault(servers.temporal, cause),
+    // The start has registered the search attributes.
+    namespaceProblem: () => null,
+    checkWorker: thisWorker(temporal, () => worker.isPolling()),
+    log,
+  });
 }

@@ -30,6 +30,8 @@ const activitySlots = 500;
 const workflowSlots = 100;
 
 export interface RunningWorker {
+  /** Whether it asks Temporal for tasks. */
+  isPolling(): boolean;
   /** Slots for tasks by type. */
   slots(): { type: string; used: number; total: number }[];
   /** Takes no more work, waits for work in flight within the grace period, and closes. */
@@ -97,6 +99,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const retention = startRetention(client, deps.db, log, options.retention);
   return {
     ended,
+    isPolling() {
+      const { runState, workflowPollerState, activityPollerState } = worker.getStatus();
+      return runState === 'RUNNING' && workflowPollerState === 'POLLING' && activityPollerState === 'POLLING';
+    },
     slots() {
       const { numInFlightActivities, numInFlightWorkflowActivations } = worker.getStatus();
       return [

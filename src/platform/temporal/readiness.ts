@@ -1,16 +1,18 @@
+import type { Logger } from 'pino';
 import type { Db } from '../db/db.js';
 import { schemaProblem, selectApplied, type AppliedMigration } from '../db/migrate.js';
 import { exhaustedResource } from '../db/postgres-errors.js';
 import { proveWritable } from '../db/write-probe.js';
 import { countStuckJobs } from '../../jobs/store/stuck.js';
 import type { InstallationClient } from './installation-client.js';
-import { createPollers, type Pollers } from './pollers.js';
-import { readLiveWorkers } from './worker-reports.js';
-import { buildOf, setCurrentCommand } from './worker-versioning.js';
+
+/** Probes may leave them out. */
+export const checkNames = ['database', 'migrations', 'temporal', 'worker', 'jobs'] as const;
 
 /** A readiness check; `detail`: the problem, or what is worth a look; null: nothing. */
 export interface Check {
-  name: 'database' | 'migrations' | 'temporal' | 'worker' | 'jobs';
+  /** `start`: of a process that still starts, in place of all others. */
+  name: (typeof checkNames)[number] | 'start';
   ok: boolean;
   detail: string | null;
 }
@@ -22,9 +24,6 @@ const causeMs = 1_200;
 /** Age up to which all callers share one result. */
 const sharedMs = 1_000;
 
-/** Ends of a worker within a minute that make the service not ready. */
-const maxEnds = 3;
-
 /** What a readiness check looks at. */
 interface Probed {
   db: Db;
@@ -33,25 +32,45 @@ interface Probed {
   explain(cause: Error): Promise<Error>;
   /** Why no workflow can start in the namespace; null: it can. */
   namespaceProblem(): string | null;
-  /** How often the service's own worker has ended in the last minute. */
-  workerEnds(): number;
+  /** Rejects where the worker that the role needs does not poll. */
+  checkWorker(): Promise<void>;
+  log: Pick<Logger, 'warn'>;
 }
+
+export type Readiness = () => Promise<Check[]>;
 
 /** Checks that the database can be written, its migrations, Temporal, and that a worker polls. */
-export function createReadiness(probed: Probed): () => Promise<Check[]> {
+export function createReadiness(probed: Probed): Readiness {
   let shared: Promise<Check[]> | null = null;
   const forget = () => void (shared = null);
-  const pollers = createPollers(probed.client);
-  return () => (shared ??= probe(probed, pollers).finally(() => setTimeout(forget, sharedMs).unref()));
+  const logChange = changeLog(probed.log);
+  const probeAndLog = async () => {
+    const checks = await probe(probed);
+    logChange(checks);
+    return checks;
+  };
+  return () => (shared ??= probeAndLog().finally(() => setTimeout(forget, sharedMs).unref()));
 }
 
-function probe(probed: Probed, pollers: Pollers): Promise<Check[]> {
+/** Logs the checks when other ones fail than before. */
+function changeLog(log: Pick<Logger, 'warn'>): (found: readonly Check[]) => void {
+  let logged = '';
+  return (found) => {
+    const failed = found.filter(({ ok }) => !ok).map(({ name }) => name);
+    if (failed.join() === logged) return;
+    logged = failed.join();
+    const checks = Object.fromEntries(found.map(({ name, ok, detail }) => [name, { ok, detail }]));
+    log.warn({ checks }, failed.length > 0 ? 'not ready' : 'ready again');
+  };
+}
+
+function probe(probed: Probed): Promise<Check[]> {
   const { db } = probed;
   return Promise.all([
     check('database', deadlineMs, () => proveWritable(db)),
     check('migrations', deadlineMs, () => checkMigrations(db)),
     check('temporal', deadlineMs + causeMs, () => checkTemporal(probed)),
-    check('worker', deadlineMs, () => checkWorker(probed, pollers)),
+    check('worker', deadlineMs, () => probed.checkWorker()),
     check('jobs', deadlineMs, () => describeStuckJobs(db)),
   ]);
 }
@@ -98,24 +117,4 @@ async function checkTemporal({ client, explain, namespaceProblem }: Probed): Pro
   });
   const problem = namespaceProblem();
   if (problem !== null) throw new Error(problem);
-}
-
-async function checkWorker({ db, client, workerEnds }: Probed, pollers: Pollers): Promise<void> {
-  const ends = workerEnds();
-  if (ends >= maxEnds) throw new Error(`the worker has ended ${ends} times in the last minute; see its log`);
-  const { own, currentBuild: current } = await client.withDeadline(Date.now() + deadlineMs, pollers);
-  if (own.length === 0) {
-    throw new Error(
-      `no worker of this installation polls the task queue ${client.installation.taskQueue}; start one with "ratchet worker"`,
-    );
-  }
-  const live = await db.worker(readLiveWorkers);
-  const builds = own.map(({ deploymentOptions }) => buildOf(deploymentOptions)).filter((build) => live.includes(build));
-  if (builds.length === 0) throw new Error('the worker hangs: none has reported in the last seconds');
-  // Without a current build, new jobs go to workers without a build.
-  if (builds.includes(current)) return;
-  const wanted = current ? `workers of build ${current}` : 'workers without a RATCHET_WORKER_BUILD_ID';
-  throw new Error(
-    `new jobs go to ${wanted}, and none polls. Start one, or run: ${setCurrentCommand(client, builds[0] ?? null)}`,
-  );
 }

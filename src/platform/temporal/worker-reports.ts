@@ -9,20 +9,16 @@ const silentSeconds = 10;
 
 /**
  * Reports every few seconds that this worker runs, until it is stopped. Temporal notices a frozen
- * worker only a minute after its last poll. Resolves with the stop once the first report is made.
+ * worker only a minute after its last poll. The last report stays: a worker that restarts is no
+ * outage. Resolves with the stop once the first report is made.
  */
 export async function startReporting(db: Db, log: Logger, buildId: string | null): Promise<() => Promise<void>> {
   const worker = randomUUID();
   const report = () => db.worker((tx) => reportWorker(tx, worker, buildId));
   await report();
   // The reconciler warns of a database that is away.
-  const { stop } = startRepeating(report, everyMs, (err) => log.debug({ err }, 'worker not reported'));
-  return async () => {
-    await stop();
-    await db
-      .worker((tx) => tx.query('delete from worker_reports where worker = $1', [worker]))
-      .catch((err: unknown) => log.debug({ err }, 'the end of the worker is not reported; its silence will show it'));
-  };
+  const reporting = startRepeating(report, everyMs, (err) => log.debug({ err }, 'worker not reported'));
+  return () => reporting.stop();
 }
 
 async function reportWorker(tx: Tx, worker: string, buildId: string | null): Promise<void> {

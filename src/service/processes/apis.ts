@@ -9,11 +9,15 @@ import { handOver } from './early-stop.js';
 import { stopMessage, type StartedApi } from './api.js';
 import type { MetricValues } from '../metrics.js';
 import { metricsOf } from '../metrics/asked.js';
-import { mergeMetrics, serveMetrics } from '../metrics/serve.js';
+import { mergeMetrics } from '../metrics/serve.js';
+import type { ReadinessAnswer } from '../../platform/http/server/health.js';
+import { readinessOf, serveHealth, type HealthSources } from '../health-port.js';
 
 /** Longer than an API process takes to stop. */
 const shutdownMs = 35_000;
 const restartMs = 1_000;
+/** Longer than the slowest check takes. */
+const probeMs = 4_000;
 
 /**
  * Runs `count` API processes on one port, each with its share of the connections to Postgres. The
@@ -37,13 +41,16 @@ export async function superviseApis(count: number, onReady: (api: StartedApi, co
     await supervision.stop();
   });
   handOver();
+  let api: StartedApi | null = null;
+  if (config.metricsPort !== null) {
+    const readiness = readinessOfApis(() => api, supervision.isStopping);
+    await serveHealth({ metrics: gatherMetrics(), readiness }, { port: config.metricsPort, host: config.metricsHost });
+  }
   const start = () => started(fork(), supervision.isStopping);
-  const api = await start();
+  const first = (api = await start());
   await Promise.all(Array.from({ length: count - 1 }, start));
   supervision.begin();
-  if (config.metricsPort !== null)
-    await serveMetrics(gatherMetrics(), { port: config.metricsPort, host: config.metricsHost });
-  onReady(api, config);
+  onReady(first, config);
 }
 
 /** The processes that listen, to users and to the word of this one. */
@@ -89,6 +96,19 @@ function gatherMetrics(): () => Promise<string> {
   // The cluster module drops what is sent before the process listens to it.
   const heard = () => Object.values(cluster.workers ?? {}).filter((worker) => worker && listening.has(worker));
   return () => mergeMetrics(heard().map((worker) => askOf(worker!)));
+}
+
+/** The readiness of one of the API processes: they need the same parts. */
+function readinessOfApis(current: () => StartedApi | null, isStopping: () => boolean): HealthSources['readiness'] {
+  const ofStart = readinessOf(() => null, isStopping);
+  return async (query) => {
+    const api = current();
+    if (api === null || isStopping()) return ofStart(query);
+    const url = new URL('/readyz', api.url);
+    if (query.exclude) url.searchParams.set('exclude', query.exclude);
+    const response = await fetch(url, { signal: AbortSignal.timeout(probeMs) });
+    return (await response.json()) as ReadinessAnswer;
+  };
 }
 
 /** Resolves when the process has ended. */

@@ -5,6 +5,8 @@ import { pino } from 'pino';
 import { connect, type Db } from '../../../src/platform/db/db.js';
 import { InstallationClient } from '../../../src/platform/temporal/installation-client.js';
 import { createReadiness } from '../../../src/platform/temporal/readiness.js';
+import { anyWorker, thisWorker } from '../../../src/platform/temporal/worker-checks.js';
+import { identityOf } from '../../../src/platform/temporal/pollers.js';
 import { temporalAddress } from '../../support/environment.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 import { until } from '../../support/until.js';
@@ -24,14 +26,19 @@ afterAll(async () => {
   await db.close();
   await connection.close();
 });
-const create = (workerEnds = () => 0) =>
-  createReadiness({
+const installation = { id: 'one', taskQueue: 'nobody' };
+const clientOf = () => new InstallationClient({ connection }, installation);
+function create(workerEnds = () => 0, log = pino({ level: 'silent' })) {
+  const client = clientOf();
+  return createReadiness({
     db,
-    client: new InstallationClient({ connection }, { id: 'one', taskQueue: 'nobody' }),
+    client,
     explain: (cause) => Promise.resolve(cause),
     namespaceProblem: () => null,
-    workerEnds,
+    checkWorker: anyWorker({ db, client, workerEnds }),
+    log,
   });
+}
 
 test('callers of one second share a look', async () => {
   const readiness = create();
@@ -62,4 +69,31 @@ test('a worker that ends again and again is not ready', async () => {
   ends = 3;
   await until('it looks again', async () => /3 times/.test((await worker()).detail ?? ''));
   expect((await worker()).ok).toBe(false);
+});
+
+test('other failures than before are logged, once', async () => {
+  const lines: { msg: string; checks: Record<string, { ok: boolean }> }[] = [];
+  const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
+  const readiness = create(() => 0, log);
+  const first = await readiness();
+  await until('it looks again', async () => (await readiness()) !== first);
+  expect(lines).toMatchObject([{ msg: 'not ready', checks: { worker: { ok: false } } }]);
+});
+
+test('a worker is ready while its own pollers poll, by its word and by that of Temporal', async () => {
+  const describe = jest.spyOn(connection.workflowService, 'describeTaskQueue');
+  const pollers = (identities: string[]) =>
+    describe.mockImplementation((() =>
+      Promise.resolve({ pollers: identities.map((identity) => ({ identity })) })) as never);
+  const own = identityOf(installation);
+  let isPolling = true;
+  const check = thisWorker(clientOf(), () => isPolling);
+  pollers([`1${own}`, own]);
+  await check();
+  pollers([`1${own}`]);
+  await expect(check()).rejects.toThrow(own);
+  pollers([own]);
+  isPolling = false;
+  await expect(check()).rejects.toThrow('stopped polling');
+  describe.mockRestore();
 });

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { checkNames, type Check } from '../../temporal/readiness.js';
 import type { App, HttpDeps } from '../deps.js';
 import { toApiError } from './errors.js';
 import { problems } from './schema.js';
@@ -10,6 +11,17 @@ declare module 'fastify' {
     identify(request: FastifyRequest): Promise<void>;
   }
 }
+
+const checkName = `(${checkNames.join('|')})`;
+export const readinessQuerySchema = z.object({
+  exclude: z
+    .string()
+    .regex(new RegExp(`^${checkName}(,${checkName})*$`), `must be of ${checkNames.join(', ')}, separated by commas`)
+    .optional()
+    .describe('Checks to leave out, separated by commas: for probes that must not fail with what other processes do.'),
+});
+
+export type ReadinessQuery = z.infer<typeof readinessQuerySchema>;
 
 const readinessSchema = z.object({
   status: z.enum(['ready', 'not_ready', 'draining']),
@@ -22,16 +34,23 @@ const readinessSchema = z.object({
   ),
 });
 
+export type ReadinessAnswer = z.infer<typeof readinessSchema>;
+
+/** What a process answers to a question for its readiness. */
+export function readinessAnswer(
+  found: readonly Check[],
+  { exclude = '' }: ReadinessQuery,
+  { isDraining, showsDetails }: { isDraining: boolean; showsDetails: boolean },
+): ReadinessAnswer {
+  const left = exclude.split(',');
+  const asked = found.filter(({ name }) => !left.includes(name));
+  const checks = asked.map(({ name, ok, detail }) => [name, { ok, detail: showsDetails ? detail : null }] as const);
+  const status = isDraining ? 'draining' : asked.every(({ ok }) => ok) ? 'ready' : 'not_ready';
+  return { status, checks: Object.fromEntries(checks) };
+}
+
 /** Public routes: liveness, readiness with missing parts. */
 export function registerHealth(app: App, deps: HttpDeps): void {
-  let logged = '';
-  const logChange = (checks: Record<string, { ok: boolean }>) => {
-    const down = Object.keys(checks)
-      .filter((name) => !checks[name]!.ok)
-      .join();
-    if (down !== logged) deps.log.warn({ checks }, down ? 'not ready' : 'ready again');
-    logged = down;
-  };
   app.get(
     '/livez',
     {
@@ -46,6 +65,7 @@ export function registerHealth(app: App, deps: HttpDeps): void {
     () => ({ status: 'live' as const }),
   );
 
+  const given = problems(422);
   app.get(
     '/readyz',
     {
@@ -54,19 +74,16 @@ export function registerHealth(app: App, deps: HttpDeps): void {
         security: [],
         operationId: 'getReadiness',
         summary: 'Readiness: database, migrations, Temporal, worker',
-        description: 'Details of what is missing are shown to a valid key.',
-        response: { 200: readinessSchema, 401: problems()[401], 429: problems()[429], 503: readinessSchema },
+        description: 'Details of what is missing are shown to a valid key. `exclude` leaves checks out.',
+        querystring: readinessQuerySchema,
+        response: { 200: readinessSchema, 401: given[401], 422: given[422], 429: given[429], 503: readinessSchema },
       },
     },
     async (request, reply) => {
       const [isKnown, found] = await Promise.all([hasKey(app, request), deps.readiness()]);
-      logChange(Object.fromEntries(found.map(({ name, ok, detail }) => [name, { ok, detail }])));
-      const checks = Object.fromEntries(
-        found.map(({ name, ok, detail }) => [name, { ok, detail: isKnown ? detail : null }]),
-      );
-      const ready = found.every(({ ok }) => ok);
-      const status = deps.shutdown.aborted ? 'draining' : ready ? 'ready' : 'not_ready';
-      return reply.code(status === 'ready' ? 200 : 503).send({ status, checks });
+      const isDraining = deps.shutdown.aborted;
+      const answer = readinessAnswer(found, request.query, { isDraining, showsDetails: isKnown });
+      return reply.code(answer.status === 'ready' ? 200 : 503).send(answer);
     },
   );
 }

@@ -54,6 +54,36 @@ describe('/readyz', () => {
   });
 });
 
+describe('/readyz?exclude=', () => {
+  const missing = (...names: Check['name'][]) =>
+    (checks = (['database', 'temporal', 'worker'] as const).map((name) => ({
+      name,
+      ok: !names.includes(name),
+      detail: null,
+    })));
+
+  test('leaves checks out, for a probe that others shall not fail', async () => {
+    missing('worker', 'temporal');
+    const both = await http.call('GET', '/readyz?exclude=worker,temporal');
+    expect([both.status, both.body]).toEqual([
+      200,
+      { status: 'ready', checks: { database: { ok: true, detail: null } } },
+    ]);
+    const one = await http.call('GET', '/readyz?exclude=worker');
+    expect([one.status, Object.keys(one.body.checks as object)]).toEqual([503, ['database', 'temporal']]);
+  });
+
+  test('does not hide the others', async () => {
+    missing('database', 'worker');
+    expect((await http.call('GET', '/readyz?exclude=worker')).status).toBe(503);
+  });
+
+  test('refuses a name that no check has', async () => {
+    const { status, body } = await http.call('GET', '/readyz?exclude=wroker');
+    expect([status, body.errors]).toMatchObject([422, [{ pointer: '/exclude' }]]);
+  });
+});
+
 test('/ describes the service to clients that ask for JSON, with security headers', async () => {
   const { body, headers } = await http.call('GET', '/', undefined, { accept: 'application/json' });
   expect(body).toMatchObject({ name: 'ratchet', docs: '/docs' });
