@@ -7,6 +7,9 @@ import { until } from './until.js';
 
 const resetReapply = { signals: { type: 1, exclude: [] }, none: { type: 2, exclude: [1, 2, 3, 4] } } as const;
 
+/** A completed workflow task: one of three, or the n-th from 0, at most the last. */
+export type ResetTask = 'first' | 'middle' | 'last' | number;
+
 export class Operator {
   private readonly temporal: Client;
 
@@ -30,18 +33,20 @@ export class Operator {
     });
   }
 
-  /** Resets a workflow to the end of its n-th completed task; returns the id of the new run. */
-  async reset(handle: WorkflowHandle, task: number, reapply: keyof typeof resetReapply): Promise<string> {
+  /** Resets a workflow to the end of a completed task; returns the id of the new run. */
+  async reset(handle: WorkflowHandle, task: ResetTask, reapply: keyof typeof resetReapply): Promise<string> {
     const { namespace } = this.temporal.options;
     const { runId, workflowId } = await handle.describe();
     const { events } = History.fromObject(await this.temporal.workflow.getHandle(workflowId, runId).fetchHistory());
     const completed = events.filter((event) => event.workflowTaskCompletedEventAttributes);
     const { type, exclude } = resetReapply[reapply];
+    const last = completed.length - 1;
+    const at = typeof task === 'number' ? Math.min(task, last) : { first: 0, middle: last >> 1, last }[task];
     const answer = await this.temporal.workflowService.resetWorkflowExecution({
       namespace,
       workflowExecution: { workflowId, runId },
       reason: 'test',
-      workflowTaskFinishEventId: completed.at(Math.min(task, completed.length - 1))!.eventId ?? null,
+      workflowTaskFinishEventId: completed[at]!.eventId ?? null,
       requestId: randomUUID(),
       resetReapplyType: type,
       resetReapplyExcludeTypes: [...exclude],

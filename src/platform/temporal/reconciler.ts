@@ -4,6 +4,7 @@ import { endEvents } from '../../core/events/jobs.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
 import type { Db, Tx } from '../db/db.js';
 import { isDeleted } from '../../kinds/deployment/store/deployments.js';
+import { isGateOver } from '../../kinds/deployment/store/gate.js';
 import { finishJob, type ClosedState } from '../../jobs/store/decisions/record.js';
 import { clearStuck, markStuck, type FailingTask } from '../../jobs/store/stuck.js';
 import { markSending, readDueWebhooks } from '../../jobs/store/webhooks.js';
@@ -54,9 +55,9 @@ export interface ReconcilerOptions {
 
 /**
  * Repairs what a crash or an operator left behind: closes jobs whose workflow is closed or gone;
- * starts missing workflows; repeats lost reward signals; cancels workflows of deleted deployments.
- * Marks jobs whose workflow tasks fail. Starts the delivery of due webhooks. Each step is
- * idempotent: several processes may run it.
+ * starts missing workflows; repeats lost reward signals; cancels workflows of deleted deployments
+ * and evaluations of ended ones. Marks jobs whose workflow tasks fail. Starts the delivery of due
+ * webhooks. Each step is idempotent: several processes may run it.
  */
 export function startReconciler(options: ReconcilerOptions): Reconciler {
   const { run, stop } = startRepeating(
@@ -111,7 +112,7 @@ async function check(options: ReconcilerOptions, job: OpenJob): Promise<void> {
     const report = found.state === 'open' ? await mark(tx, job, found.failing) : null;
     // Last, since the order of locks is the control row, then the job's row.
     await tx.query('update jobs set checked_at = now() where id = $1', [job.id]);
-    const isUnwanted = !ending && job.kind === 'deployment' && (await isDeleted(tx, job.id));
+    const isUnwanted = !ending && (await isOver(tx, job));
     return { isClosed, isForgotten, isUnwanted, report };
   });
   report?.(options);
@@ -124,6 +125,12 @@ async function check(options: ReconcilerOptions, job: OpenJob): Promise<void> {
   }
   if (isForgotten) await signalRewards(client, job.workflow_id);
   if (isUnwanted) await cancelWorkflow(client, job.workflow_id);
+}
+
+/** Whether nothing needs an open job: a deleted deployment, or an evaluation of an ended one. */
+async function isOver(tx: Tx, { id, kind }: OpenJob): Promise<boolean> {
+  if (kind === 'deployment') return isDeleted(tx, id);
+  return kind === 'evaluation' && isGateOver(tx, id);
 }
 
 /** Marks what has changed since the last visit; returns how to report it. */
