@@ -11,13 +11,15 @@ const progress = { figures: { ...noFigures, bestReward: 0.5 }, details: 'd', nex
 const state = { status: 'paused' as const, pauses: 3 };
 const fault = { code: 'c', message: 'm', retryable: true };
 
+const row = { shown: { name: null, tags: ['t'], rollouts: 2, bestReward: 0.5 }, rewards: null };
+
 test.each([
-  { rest: { kind: 'again' }, progress, state },
-  { rest: { kind: 'unprepared' }, progress: null, state: null },
-  { rest: { kind: 'rewards' }, progress, state },
-  { rest: { kind: 'failed', fault }, progress, state },
-  { rest: { kind: 'ended', end: { kind: 'completed', stoppedBy: 'generations' } }, progress, state },
-  { rest: { kind: 'ended', end: { kind: 'failed', fault } }, progress, state },
+  { rest: { kind: 'again' }, progress, state, row },
+  { rest: { kind: 'unprepared' }, progress: null, state: null, row: null },
+  { rest: { kind: 'rewards' }, progress, state, row: { ...row, rewards: { rollouts: 1, since: 's' } } },
+  { rest: { kind: 'failed', fault }, progress, state, row: null },
+  { rest: { kind: 'ended', end: { kind: 'completed', stoppedBy: 'generations' } }, progress, state, row },
+  { rest: { kind: 'ended', end: { kind: 'failed', fault } }, progress, state, row },
 ])('reads a slice that rests as $rest', (driven) => {
   expect(readDriven(driven)).toEqual(driven);
 });
@@ -49,15 +51,16 @@ test.each([
     rest: { kind: 'again' },
     progress: null,
     state,
+    row: null,
   });
-  expect(readPrepared({ leftMs: 5, progress: wrong })).toBeNull();
+  expect(readPrepared({ progress: wrong })).toBeNull();
 });
 
 test('reads any value', () => {
   fc.assert(
     fc.property(fc.anything(), fc.anything(), fc.anything(), (rest, progress, state) => {
       readDriven({ rest, progress, state });
-      readPrepared({ leftMs: rest, progress });
+      readPrepared({ progress });
       readDriven(rest);
     }),
   );
