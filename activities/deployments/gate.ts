@@ -5,6 +5,7 @@ import type { Tx } from '../../src/platform/db/db.js';
 import { readLive, setGateResult } from '../../src/kinds/deployment/store/deployments.js';
 import {
   gateJobId,
+  hasEvaluation,
   insertGateEvaluation,
   readRewards,
   type GateEvaluation,
@@ -53,6 +54,8 @@ export function gateActivities({ db, secretKey }: ActivityDeps) {
       ...job
     }: JobRef & { evaluation: GateEvaluation; workflowId: string }) =>
       db.org(job.orgId, async (tx) => {
+        // Its workflow was reset, possibly after the deployment had ended.
+        if (await hasEvaluation(tx, job)) return;
         const { deploymentId, snapshotId } = evaluation;
         const deployment = { orgId: job.orgId, jobId: deploymentId };
         await lockUndeleted(tx, deployment);

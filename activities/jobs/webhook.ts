@@ -27,6 +27,10 @@ export function webhookActivities({ db, webhooks, secretKey }: ActivityDeps) {
       throw ApplicationFailure.create({ ...failure, nonRetryable: isFinal });
     },
 
+    /** Whether nothing is left to deliver; an operator may complete the delivery by hand. */
+    isDelivered: ({ orgId, jobId }: JobRef): Promise<boolean> =>
+      db.org(orgId, async (tx) => (await readDelivery(tx, jobId)) === null),
+
     abandonWebhook: ({ orgId, jobId }: JobRef) => db.org(orgId, (tx) => failWebhook(tx, jobId)),
   };
 }

@@ -16,12 +16,12 @@ export const evaluationActivities: KindActivities<EvaluationSpec> = {
   models: ({ policy }) => [{ policy, field: 'policy.model' }],
   startEvents: () => [],
 
-  async begin(tx, job, { candidate, seeds, timeoutS }) {
+  async begin(tx, job, { candidate, seeds }) {
     await Promise.all([
       candidate && addCandidate(tx, job, baselineOf(candidate)),
       planRollouts(tx, job, evaluationRequests(seeds), candidate !== null),
     ]);
-    return { leftMs: timeoutS * 1_000, progress: progressOfEvaluation(noOutcomes, seeds.length) };
+    return { progress: progressOfEvaluation(noOutcomes, seeds.length) };
   },
 
   drive: startEvaluation,

@@ -49,8 +49,6 @@ export interface AskedContainer {
 
 /** A job that is ready for its first rollout. */
 export interface PreparedJob {
-  /** The running time that is left, in milliseconds, pauses not counted; null: no limit. */
-  leftMs: number | null;
   progress: JobProgress;
 }
 

@@ -15,10 +15,19 @@ import { readLabels, readShown } from '../../src/jobs/store/shown.js';
 import { readSpec } from '../../src/jobs/store/spec.js';
 import { readShownDeployment } from '../../src/kinds/deployment/store/shown.js';
 import type { ActivityDeps } from '../deps.js';
+import { signalIgnored } from '../../src/core/events/jobs.js';
+import { hasSlots } from '../../src/rollouts/store/slots.js';
 import { callingWorkflow, lockOwnJob, requireOwn } from '../own-job.js';
 import { readEnd, type EndedJob } from '../../src/jobs/store/ended.js';
 import { endJob, type EndedWork } from './end.js';
 import { activitiesOf } from './kinds.js';
+
+/** A signal without effect. `key`: unique in the job. */
+export interface IgnoredSignal {
+  key: string;
+  signal: string;
+  reason: string;
+}
 
 /** How a job ended, if its record agrees. */
 export type Finished = ({ kind: 'ended' } & EndedJob) | { kind: 'unfinished' };
@@ -38,6 +47,15 @@ export function lifecycleActivities({ db, temporal, metrics, log }: ActivityDeps
         const begun = [...activitiesOf(spec).startEvents(spec, prompt), ...eventsOfRun(row.run, events)];
         return recordFrom(tx, job, row, { from, decision: { ...decision, events: begun } });
       }),
+
+    /** Records signals without effect in the log of an open job. */
+    recordIgnored: ({ signals, ...job }: JobRef & { signals: readonly IgnoredSignal[] }): Promise<boolean> => {
+      const events = signals.map(({ key, signal, reason }) => signalIgnored(key, signal, reason));
+      return db.org(job.orgId, (tx) => recordDecision(tx, job, { events }));
+    },
+
+    /** Whether a job has requests that live traffic has not answered. */
+    awaitsTraffic: ({ orgId, jobId }: JobRef): Promise<boolean> => db.org(orgId, (tx) => hasSlots(tx, jobId)),
 
     /** Stops the running work of a job that is about to end. */
     stopWork: (job: JobRef): Promise<void> =>

@@ -6,6 +6,7 @@ import type { NewEvent } from '../../src/core/events/event.js';
 import type { Tx } from '../../src/platform/db/db.js';
 import { appendEvents, type ControlRow, type JobRef } from '../../src/jobs/store/events.js';
 import { readSpec } from '../../src/jobs/store/spec.js';
+import { readUsedTime } from '../../src/jobs/store/step-log.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
@@ -25,6 +26,15 @@ const lineMs = 2 * 60_000;
 
 export function prepareActivities(given: ActivityDeps) {
   return {
+    /** The running time that is left to a prepared job, in milliseconds; null: no limit. */
+    readTimeLeft: ({ orgId, jobId }: JobRef): Promise<number | null> =>
+      deps.db.org(orgId, async (tx) => {
+        const spec = await readSpec<JobSpec>(tx, jobId);
+        if (spec.kind === 'evaluation') return spec.timeoutS * 1_000;
+        const { maxMinutes } = spec.budget;
+        return maxMinutes == null ? null : maxMinutes * 60_000 - (await readUsedTime(tx, jobId));
+      }),
+
     /** The steps before a job's first rollout; a repeated call finds what the first one stored. */
     prepare: (job: JobRef): Promise<PreparedJob> => {
       const watch = new Watch(given, job, 'prepare', { lineMs });

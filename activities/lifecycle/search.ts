@@ -21,11 +21,7 @@ export async function beginSearch(tx: Tx, job: JobRef, spec: SearchSpec, run: nu
     if (update) await recordSearchUpdate(tx, job, update);
   }
   if (recorded?.run !== run) await saveSearch(tx, job, search, run);
-  const { maxMinutes } = spec.budget;
-  return {
-    leftMs: maxMinutes == null ? null : maxMinutes * 60_000 - (recorded?.usedMs ?? 0),
-    progress: progressOfSearch(job.jobId, search, suggestionsOf(spec)),
-  };
+  return { progress: progressOfSearch(job.jobId, search, suggestionsOf(spec)) };
 }
 
 export function endSearch(

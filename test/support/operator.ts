@@ -7,6 +7,12 @@ import { until } from './until.js';
 
 const resetReapply = { signals: { type: 1, exclude: [] }, none: { type: 2, exclude: [1, 2, 3, 4] } } as const;
 
+/** An update is answered once it has ended. */
+const completedStage = 3;
+
+/** A completed workflow task: one of three, or the n-th from 0, at most the last. */
+export type ResetTask = 'first' | 'middle' | 'last' | number;
+
 export class Operator {
   private readonly temporal: Client;
 
@@ -30,18 +36,33 @@ export class Operator {
     });
   }
 
-  /** Resets a workflow to the end of its n-th completed task; returns the id of the new run. */
-  async reset(handle: WorkflowHandle, task: number, reapply: keyof typeof resetReapply): Promise<string> {
+  /** Sends an update with a raw payload; returns the text of its refusal, null: it was taken. */
+  async update(handle: WorkflowHandle, name: string, data: string, encoding?: string): Promise<string | null> {
+    const { outcome } = await this.temporal.workflowService.updateWorkflowExecution({
+      ...this.of(handle),
+      waitPolicy: { lifecycleStage: completedStage },
+      request: {
+        meta: { updateId: randomUUID(), identity: 'operator' },
+        input: { name, args: { payloads: [payloadOf(data, encoding)] } },
+      },
+    });
+    return outcome?.failure?.message ?? null;
+  }
+
+  /** Resets a workflow to the end of a completed task; returns the id of the new run. */
+  async reset(handle: WorkflowHandle, task: ResetTask, reapply: keyof typeof resetReapply): Promise<string> {
     const { namespace } = this.temporal.options;
     const { runId, workflowId } = await handle.describe();
     const { events } = History.fromObject(await this.temporal.workflow.getHandle(workflowId, runId).fetchHistory());
     const completed = events.filter((event) => event.workflowTaskCompletedEventAttributes);
     const { type, exclude } = resetReapply[reapply];
+    const last = completed.length - 1;
+    const at = typeof task === 'number' ? Math.min(task, last) : { first: 0, middle: last >> 1, last }[task];
     const answer = await this.temporal.workflowService.resetWorkflowExecution({
       namespace,
       workflowExecution: { workflowId, runId },
       reason: 'test',
-      workflowTaskFinishEventId: completed.at(Math.min(task, completed.length - 1))!.eventId ?? null,
+      workflowTaskFinishEventId: completed[at]!.eventId ?? null,
       requestId: randomUUID(),
       resetReapplyType: type,
       resetReapplyExcludeTypes: [...exclude],
@@ -96,6 +117,13 @@ export class Operator {
     const activity = await until(`${type} is pending`, () => this.pending(handle, type));
     const { namespace, workflowExecution: execution } = this.of(handle);
     await this.temporal.workflowService.pauseActivity({ namespace, execution, id: activity.activityId ?? null });
+  }
+
+  /** Resets an activity: its next attempt is the first. */
+  async resetActivity(handle: WorkflowHandle, type: string): Promise<void> {
+    const activity = await until(`${type} is pending`, () => this.pending(handle, type));
+    const { namespace, workflowExecution: execution } = this.of(handle);
+    await this.temporal.workflowService.resetActivity({ namespace, execution, id: activity.activityId ?? null });
   }
 
   async unpause(handle: WorkflowHandle, type: string): Promise<void> {

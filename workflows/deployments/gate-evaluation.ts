@@ -2,6 +2,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   ApplicationFailure,
   CancellationScope,
+  ChildWorkflowCancellationType,
   ChildWorkflowFailure,
   executeChild,
   getExternalWorkflowHandle,
@@ -25,13 +26,28 @@ import {
   type JobInput,
 } from '../messages.js';
 
+/** The wait for the end of a cancelled evaluation doubles up to this. */
+const longestWaitMs = 20_000;
+
 /** Runs an evaluation of a gate to its end. Any end but completion fails the deployment. */
-export async function runGateEvaluation({ orgId }: JobInput, { jobId, evaluation }: GateRun): Promise<void> {
+export async function runGateEvaluation({ orgId }: JobInput, run: GateRun): Promise<void> {
+  const job = { orgId, jobId: run.jobId };
+  try {
+    await startAndAwait(job, run);
+  } catch (error) {
+    if (CancellationScope.current().consideredCancelled) await CancellationScope.nonCancellable(() => cancel(job));
+    throw error;
+  }
+}
+
+async function startAndAwait({ orgId, jobId }: JobInput, { evaluation }: GateRun): Promise<void> {
   try {
     await executeChild<typeof jobWorkflow>('evaluationWorkflow', {
       workflowId: workflowId('evaluation', jobId),
       args: [{ orgId, jobId, gate: evaluation }],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      // After a reset Temporal refuses the request as not that of the parent.
+      cancellationType: ChildWorkflowCancellationType.ABANDON,
       staticSummary: `offline evaluation ${jobId} of the gate of ${evaluation.deploymentId}`,
       typedSearchAttributes: [
         { key: orgAttribute, value: orgId },
@@ -50,16 +66,11 @@ export async function runGateEvaluation({ orgId }: JobInput, { jobId, evaluation
   }
 }
 
-/** Waits for an evaluation that is no child of this run, and ends it with this run. */
+/** Waits for an evaluation that is no child of this run. */
 async function adopt(job: JobInput): Promise<void> {
-  try {
-    const { status, error } = await endOf(job);
-    if (status === 'cancelled') throw gateFailed(job.jobId, 'it was cancelled');
-    if (status === 'failed') throw gateFailed(job.jobId, error?.message ?? 'it failed');
-  } catch (error) {
-    if (CancellationScope.current().consideredCancelled) await cancelEvaluation(job);
-    throw error;
-  }
+  const { status, error } = await endOf(job);
+  if (status === 'cancelled') throw gateFailed(job.jobId, 'it was cancelled');
+  if (status === 'failed') throw gateFailed(job.jobId, error?.message ?? 'it failed');
 }
 
 /** The end on record: an operator may complete the activity that waits for it. */
@@ -72,13 +83,20 @@ async function endOf(job: JobInput): Promise<JobOutcome> {
   }
 }
 
-async function cancelEvaluation({ jobId }: JobInput): Promise<void> {
-  const evaluation = getExternalWorkflowHandle(workflowId('evaluation', jobId));
+/** Cancels an evaluation and waits for its end; the reconciler ends one that does not obey. */
+async function cancel(job: JobInput): Promise<void> {
+  const { jobId } = job;
   try {
-    await CancellationScope.nonCancellable(() => evaluation.cancel());
+    await getExternalWorkflowHandle(workflowId('evaluation', jobId)).cancel();
   } catch (error) {
     log.warn('the evaluation of the gate was not cancelled; it may have ended', { jobId, error });
+    return;
   }
+  for (let ms = 100; ms < longestWaitMs; ms *= 2) {
+    if (await readGateEvaluation(job)) return;
+    await sleep(ms);
+  }
+  log.warn('the evaluation of the gate has not ended', { jobId });
 }
 
 function gateFailed(jobId: string, reason: string): ApplicationFailure {

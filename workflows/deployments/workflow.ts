@@ -4,6 +4,7 @@ import { failureOf } from '../../src/core/jobs/fault.js';
 import { closeDeployment, concludeGate, snapshotSource, nextIncumbent, promoteDeployment } from '../activities.js';
 import type { JobOutcome } from '../../src/core/jobs/outcome.js';
 import { closeWorkflow, endOfError, failWorkflow } from '../jobs/close.js';
+import { ignoreSignals } from '../jobs/ignored-signals.js';
 import { readJob } from '../jobs/input.js';
 import { JobLists, listOutcome } from '../jobs/lists.js';
 import { deploymentStatusQuery, type DeploymentView } from '../messages.js';
@@ -16,6 +17,7 @@ const maxRounds = 20;
 export async function deploymentWorkflow(input?: unknown): Promise<void> {
   const job = readJob(input);
   const lists = new JobLists(job);
+  ignoreSignals(job);
   let view: DeploymentView = { status: 'pending' };
   const show = (next: DeploymentView) => {
     view = next;

@@ -13,7 +13,7 @@ import type { Finished, GateEvaluation, Rest } from '../../activities/index.js';
 import type { Waits } from '../../src/core/jobs/details.js';
 import type { JobEnd, JobOutcome } from '../../src/core/jobs/outcome.js';
 import type { JobProgress, JobSummary } from '../../src/core/jobs/progress.js';
-import { finish, prepare, stopWork, type drive } from '../activities.js';
+import { awaitsTraffic, finish, prepare, readTimeLeft, stopWork, type drive } from '../activities.js';
 import { statusQuery, type JobInput, type StatusView } from '../messages.js';
 import { BackOff } from './back-off.js';
 import { closeWorkflow, endOfError, failWorkflow } from './close.js';
@@ -98,7 +98,7 @@ export class JobControl {
     this.display.prepares();
     for (;;) {
       const prepared = readPrepared(await prepare(this.job));
-      if (prepared) return this.begin(prepared);
+      if (prepared) return this.begin({ ...prepared, leftMs: await readTimeLeft(this.job) });
       log.warn('the result of the preparation is unreadable; preparing again');
       await this.rest(false);
     }
@@ -160,7 +160,7 @@ export class JobControl {
     const isCalled = this.decisions.count !== decided || !this.decisions.isSettled;
     if (result) {
       if (result.progress) this.decisions.takes = result.progress.takes;
-      if (result.state && !isCalled) this.decisions.adopt(result.state);
+      if (result.state && !isCalled) this.decisions.compare(result.state);
       await this.display.rests(result, relabels);
     }
     const rest = result?.rest ?? { kind: 'again' };
@@ -171,6 +171,8 @@ export class JobControl {
   /** Resolves at a reward signal, at the history limit, or after an hour, if a signal was lost. */
   async untilRewards(): Promise<void> {
     const { summary } = this.display;
+    // An operator may have completed the work by hand.
+    if (!(await awaitsTraffic(this.job))) return this.rest(false);
     await condition(() => this.decisions.inbox.hasRewards || isAtHistoryLimit(), '1 hour', { summary });
   }
 

@@ -33,6 +33,8 @@ export class Decisions {
   /** Decisions begun, and states adopted. */
   count = 0;
   private isDeciding = false;
+  /** Whether the record may be in another state. */
+  private isDoubtful = false;
   private resets = 0;
   private current: ControlState;
   private readonly job: JobInput;
@@ -77,9 +79,13 @@ export class Decisions {
     await condition(() => !this.isDeciding);
   }
 
+  /** Reads the record where a slice of work, or an operator in its place, says another state. */
+  compare({ status, pauses }: ControlState): void {
+    if (this.current.status !== status || this.current.pauses !== pauses) this.isDoubtful = true;
+  }
+
   /** Takes over the state on record. */
-  adopt(state: ControlState): void {
-    if (this.current.status === state.status && this.current.pauses === state.pauses) return;
+  private adopt(state: ControlState): void {
     log.warn('the status on record differs and is taken over', { was: this.current.status, is: state.status });
     this.count += 1;
     this.change(state);
@@ -97,7 +103,7 @@ export class Decisions {
   }
 
   private get isDue(): boolean {
-    return !this.inbox.isEmpty || outside.resets !== this.resets;
+    return !this.inbox.isEmpty || this.isDoubtful || outside.resets !== this.resets;
   }
 
   private async decideNext(): Promise<void> {
@@ -105,6 +111,10 @@ export class Decisions {
       this.resets = outside.resets;
       // A reset may also have taken reward signals away.
       this.inbox.hasRewards = true;
+      this.isDoubtful = true;
+    }
+    if (this.isDoubtful) {
+      this.isDoubtful = false;
       await this.record({});
     }
     const received = this.inbox.take();

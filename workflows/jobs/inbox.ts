@@ -1,4 +1,4 @@
-import { log, setDefaultSignalHandler, setHandler, uuid4 } from '@temporalio/workflow';
+import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import { outside } from '../interceptors.js';
 import {
   cancelSignal,
@@ -12,6 +12,7 @@ import {
 import { UnreadablePayload } from '../payload-converter.js';
 import type { PendingCommand, Received } from './commands.js';
 import { ownField } from './fields.js';
+import { ignored, takeReserved } from './ignored-signals.js';
 
 /** At most this many signals are decided at once, so that one record stays small. */
 const maxBatch = 100;
@@ -102,13 +103,11 @@ export class CommandInbox {
 
   /** Ignores the signals whose names the SDK reserves. */
   private takeReserved(): void {
-    for (const name of outside.reservedSignals.splice(0)) this.ignore(name, 'Temporal reserves this name');
+    this.pending.push(...takeReserved());
   }
 
   private ignore(name: string, reason: string): void {
-    const signal = name.slice(0, 100);
-    log.warn('signal ignored', { signal, reason });
-    this.pending.push({ kind: 'ignored', key: uuid4(), signal, reason });
+    this.pending.push(ignored(name, reason));
   }
 }
 

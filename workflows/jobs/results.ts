@@ -19,9 +19,8 @@ export function readDriven(value: unknown): ShownSlice | null {
 
 /** What the preparation of a job came to; null: it is not one. */
 export function readPrepared(value: unknown): PreparedJob | null {
-  const leftMs = ownField(value, 'leftMs');
   const progress = readProgress(ownField(value, 'progress'));
-  return progress && (leftMs === null || isNumber(leftMs)) ? { leftMs, progress } : null;
+  return progress && { progress };
 }
 
 /** What a decision came to; null: unknown. */

@@ -1,15 +1,21 @@
-import { ActivityFailure, CancellationScope, log } from '@temporalio/workflow';
-import { abandonWebhook, deliverWebhook } from '../activities.js';
+import { ActivityFailure, CancellationScope, log, setDefaultSignalHandler, sleep } from '@temporalio/workflow';
+import { abandonWebhook, deliverWebhook, isDelivered } from '../activities.js';
 import { readJob } from './input.js';
 
 /** Delivers the webhook of an ended job, or gives it up after a day or a final refusal. */
 export async function webhookWorkflow(input?: unknown): Promise<void> {
   const job = readJob(input);
+  setDefaultSignalHandler((signal) => log.warn('signal ignored', { signal: signal.slice(0, 100) }));
   try {
-    await deliverWebhook(job);
+    for (;;) {
+      await deliverWebhook(job);
+      if (await isDelivered(job)) return;
+      log.warn('the webhook is not delivered on record; delivering again', { jobId: job.jobId });
+      await sleep('5 seconds');
+    }
   } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error;
     log.warn('webhook not delivered', { jobId: job.jobId, error });
     await CancellationScope.nonCancellable(() => abandonWebhook(job));
+    if (!(error instanceof ActivityFailure)) throw error;
   }
 }

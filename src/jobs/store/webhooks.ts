@@ -41,11 +41,14 @@ export async function awaitNextEnd(tx: Tx, jobId: string): Promise<void> {
   await tx.query(`update webhooks set status = 'waiting' where job_id = $1`, [jobId]);
 }
 
-/** Webhooks of ended jobs, of all organizations, whose workflow is not known to be started. */
-export async function readDueWebhooks(tx: Tx, limit: number): Promise<DueWebhook[]> {
+/**
+ * Webhooks of ended jobs, of all organizations. `due`: their workflow is not known to be started;
+ * `sending`: it delivers them.
+ */
+export async function readWebhooks(tx: Tx, state: 'due' | 'sending', limit: number): Promise<DueWebhook[]> {
   return tx.query<DueWebhook & Record<string, unknown>>(
-    'select org_id as "orgId", job_id as "jobId", run, workflow_suffix as "workflowSuffix" from due_webhooks($1)',
-    [limit],
+    'select org_id as "orgId", job_id as "jobId", run, workflow_suffix as "workflowSuffix" from webhooks_in($1, $2)',
+    [state, limit],
   );
 }
 

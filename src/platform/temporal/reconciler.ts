@@ -5,18 +5,21 @@ import { workStoodStill } from '../../core/jobs/failures.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
 import type { Db, Tx } from '../db/db.js';
 import { isDeleted } from '../../kinds/deployment/store/deployments.js';
+import { isGateOver } from '../../kinds/deployment/store/gate.js';
 import { finishJob, type ClosedState } from '../../jobs/store/decisions/record.js';
 import { clearStuck, markStuck, type FailingTask } from '../../jobs/store/stuck.js';
-import { markSending, readDueWebhooks } from '../../jobs/store/webhooks.js';
+import { failWebhook, markSending, readWebhooks } from '../../jobs/store/webhooks.js';
 import { takeLostWake } from '../../rollouts/store/slots.js';
 import { startRepeating } from '../../util/repeating.js';
 import { readCloseReason } from './close-reason.js';
 import { readFailingTask } from './failing-task.js';
 import { cancelWorkflow, signalRewards } from './commands.js';
 import type { InstallationClient } from './installation-client.js';
-import { startWebhook, startWorkflow } from './starter.js';
+import { isWebhookOpen, startWebhook, startWorkflow } from './starter.js';
 
 const batch = 200;
+/** Webhooks under way that a sweep looks at: most of them end by themselves. */
+const sendingBatch = 20;
 /** Time limit of Temporal's answer for one job. */
 const deadlineMs = 5_000;
 /** A create starts its own workflow; the reconciler waits this long for it. */
@@ -55,9 +58,10 @@ export interface ReconcilerOptions {
 
 /**
  * Repairs what a crash or an operator left behind: closes jobs whose workflow is closed or gone;
- * starts missing workflows; repeats lost reward signals; cancels workflows of deleted deployments.
- * Marks jobs whose workflow tasks fail. Starts the delivery of due webhooks. Each step is
- * idempotent: several processes may run it.
+ * starts missing workflows; repeats lost reward signals; cancels workflows of deleted deployments
+ * and evaluations of ended ones. Marks jobs whose workflow tasks fail. Starts the delivery of due
+ * webhooks, and gives up those whose workflow is closed. Each step is idempotent: several processes
+ * may run it.
  */
 export function startReconciler(options: ReconcilerOptions): Reconciler {
   const { run, stop } = startRepeating(
@@ -82,16 +86,31 @@ async function sweepOnce(options: ReconcilerOptions, stopping: AbortSignal): Pro
     }
   }
   await startWebhooks(client, db, log, stopping);
+  await giveUpWebhooks(options, stopping);
 }
 
 async function startWebhooks(client: InstallationClient, db: Db, log: Logger, stopping: AbortSignal): Promise<void> {
-  for (const job of await db.worker((tx) => readDueWebhooks(tx, batch))) {
+  for (const job of await db.worker((tx) => readWebhooks(tx, 'due', batch))) {
     if (stopping.aborted) return;
     try {
       await client.withDeadline(Date.now() + deadlineMs, () => startWebhook(client, job));
       await db.org(job.orgId, (tx) => markSending(tx, job.jobId));
     } catch (err) {
       log.warn({ err, job_id: job.jobId }, 'webhook not started; retrying at the next sweep');
+    }
+  }
+}
+
+/** Gives up webhooks whose workflow was ended from outside. */
+async function giveUpWebhooks({ client, db, log }: ReconcilerOptions, stopping: AbortSignal): Promise<void> {
+  for (const job of await db.worker((tx) => readWebhooks(tx, 'sending', sendingBatch))) {
+    if (stopping.aborted) return;
+    try {
+      if (await client.withDeadline(Date.now() + deadlineMs, () => isWebhookOpen(client, job))) continue;
+      await db.org(job.orgId, (tx) => failWebhook(tx, job.jobId));
+      log.warn({ job_id: job.jobId }, 'webhook given up: its workflow is closed');
+    } catch (err) {
+      log.warn({ err, job_id: job.jobId }, 'webhook not checked; retrying at a later sweep');
     }
   }
 }
@@ -112,7 +131,7 @@ async function check(options: ReconcilerOptions, job: OpenJob): Promise<void> {
     const report = found.state === 'open' ? await mark(tx, job, found.failing) : null;
     // Last, since the order of locks is the control row, then the job's row.
     await tx.query('update jobs set checked_at = now() where id = $1', [job.id]);
-    const isUnwanted = !ending && job.kind === 'deployment' && (await isDeleted(tx, job.id));
+    const isUnwanted = !ending && (await isOver(tx, job));
     return { isClosed, isForgotten, isUnwanted, report };
   });
   report?.(options);
@@ -125,6 +144,12 @@ async function check(options: ReconcilerOptions, job: OpenJob): Promise<void> {
   }
   if (isForgotten) await signalRewards(client, job.workflow_id);
   if (isUnwanted) await cancelWorkflow(client, job.workflow_id);
+}
+
+/** Whether nothing needs an open job: a deleted deployment, or an evaluation of an ended one. */
+async function isOver(tx: Tx, { id, kind }: OpenJob): Promise<boolean> {
+  if (kind === 'deployment') return isDeleted(tx, id);
+  return kind === 'evaluation' && isGateOver(tx, id);
 }
 
 /** Marks what has changed since the last visit; returns how to report it. */

@@ -1,4 +1,4 @@
-import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';
 import {
   algorithmAttribute,
   nameAttribute,
@@ -68,13 +68,28 @@ export async function startWorkflow(client: InstallationClient, db: Db, job: Sta
   );
 }
 
+/** Whether the workflow that delivers a job's webhook may still do so. */
+export async function isWebhookOpen(client: InstallationClient, job: DueWebhook): Promise<boolean> {
+  try {
+    const { status } = await client.workflow.getHandle(webhookWorkflowId(job)).describe();
+    return status.name === 'RUNNING' || status.name === 'PAUSED';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+function webhookWorkflowId({ jobId, run, workflowSuffix }: DueWebhook): string {
+  return workflowId('webhook', jobId, run, workflowSuffix);
+}
+
 /** Starts the workflow that delivers a job's webhook, unless it exists. */
 export async function startWebhook(client: InstallationClient, job: DueWebhook): Promise<void> {
-  const { orgId, jobId, run, workflowSuffix } = job;
+  const { orgId, jobId } = job;
   const input: JobInput = { orgId, jobId };
   try {
     await client.workflow.start('webhookWorkflow', {
-      workflowId: workflowId('webhook', jobId, run, workflowSuffix),
+      workflowId: webhookWorkflowId(job),
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       taskQueue: client.installation.taskQueue,
       args: [input],

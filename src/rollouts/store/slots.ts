@@ -31,6 +31,10 @@ export async function publishSlots(tx: Tx, job: JobRef, requests: readonly Rollo
   );
 }
 
+export async function hasSlots(tx: Tx, jobId: string): Promise<boolean> {
+  return (await tx.query('select 1 from slots where job_id = $1 limit 1', [jobId])).length > 0;
+}
+
 /** A live call with a new correlation id. */
 export interface LiveCall {
   correlationId: string;

@@ -35,6 +35,16 @@ test.each([
     { rest: { kind: 'ended', end: { kind: 'completed', stoppedBy: 'reward_stop' } } },
     undefined,
   ],
+  [
+    'a state that is not on record',
+    { rest: { kind: 'again' }, progress, state: { status: 'paused', pauses: 7 } },
+    undefined,
+  ],
+  [
+    'a wait for live traffic',
+    { rest: { kind: 'rewards' }, progress, state: { status: 'running', pauses: 0 } },
+    undefined,
+  ],
   ['no result', undefined, undefined],
   ['garbage', { done: true }, undefined],
   ['null', null, undefined],

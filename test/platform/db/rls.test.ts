@@ -82,7 +82,7 @@ describe('row-level security', () => {
       'workflow_id',
       'workflow_started',
     ]);
-    expect(await db.worker((tx) => tx.query('select * from due_webhooks(10)'))).toEqual([
+    expect(await db.worker((tx) => tx.query(`select * from webhooks_in('due', 10)`))).toEqual([
       { org_id: 'two', job_id: expect.any(String), run: 1, workflow_suffix: '' },
     ]);
     for (const table of tables) expect(await db.worker((tx) => tx.query(`select 1 from ${table}`))).toEqual([]);
@@ -106,7 +106,7 @@ describe('row-level security', () => {
       expired,
       due,
       ...orgs,
-      'select * from due_webhooks(10)',
+      `select * from webhooks_in('due', 10)`,
       'select * from count_open_jobs()',
       'select * from count_stuck_jobs()',
     ])

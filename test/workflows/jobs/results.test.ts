@@ -52,7 +52,7 @@ test.each([
     state,
     row: null,
   });
-  expect(readPrepared({ leftMs: 5, progress: wrong })).toBeNull();
+  expect(readPrepared({ progress: wrong })).toBeNull();
 });
 
 test.each([
@@ -87,7 +87,7 @@ test('reads any value', () => {
       readDriven({ rest, progress, state, row: rest });
       readFinished({ kind: 'ended', outcome: rest, summary: progress, labels: state });
       readRecorded({ kind: 'moved', state });
-      readPrepared({ leftMs: rest, progress });
+      readPrepared({ progress });
       readDriven(rest);
     }),
   );

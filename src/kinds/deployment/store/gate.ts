@@ -28,6 +28,17 @@ export function gateJobId(deploymentId: string, number: number): string {
   return `${jobKinds.evaluation.prefix}${deploymentId.slice(4, 32)}${number.toString(16).padStart(4, '0')}`;
 }
 
+/** Whether a job is the evaluation of a gate whose deployment has ended. */
+export async function isGateOver(tx: Tx, jobId: string): Promise<boolean> {
+  const deployment = jobKinds.deployment.prefix + jobId.slice(4, 32);
+  const rows = await tx.query(
+    `select 1 from jobs where id between $1 and $2 and kind = 'deployment'
+        and status in ('completed', 'failed', 'cancelled')`,
+    [`${deployment}0000`, `${deployment}ffff`],
+  );
+  return rows.length > 0;
+}
+
 /** An evaluation that a gate waits for. */
 export interface OpenEvaluation {
   jobId: string;
@@ -49,6 +60,10 @@ export async function readOpenEvaluation(tx: Tx, deploymentId: string): Promise<
   return row ? { ...row, measures: row.jobId === ofCandidate ? 'candidate' : 'incumbent' } : null;
 }
 
+export async function hasEvaluation(tx: Tx, { jobId }: JobRef): Promise<boolean> {
+  return (await tx.query('select 1 from jobs where id = $1', [jobId])).length > 0;
+}
+
 /**
  * Stores a gate's evaluation with its container key (null: none). False: it exists. The caller
  * holds the lock of the deployment's job, so that retries take turns.
@@ -60,8 +75,7 @@ export async function insertGateEvaluation(
   evaluation: { job: JobRef; workflowId: string; snapshotId: string | null; containerApiKey: string | null },
 ): Promise<boolean> {
   const { job, workflowId, snapshotId, containerApiKey } = evaluation;
-  const [existing] = await tx.query('select 1 from jobs where id = $1', [job.jobId]);
-  if (existing) return false;
+  if (await hasEvaluation(tx, job)) return false;
   const content = snapshotId === null ? null : (await readSnapshot(tx, snapshotId))!.content;
   const policy =
     content === null

@@ -972,12 +972,13 @@ as $$
    order by checked_at limit most
 $$;
 
-create function due_webhooks(most int)
+create function webhooks_in(state text, most int)
   returns table (org_id text, job_id text, run int, workflow_suffix text)
   language sql stable security definer set search_path = public, pg_temp
 as $$
   select w.org_id, w.job_id, j.run, j.workflow_suffix from webhooks w join jobs j on j.id = w.job_id
-   where current_setting('app.scope', true) = 'worker' and w.status = 'due' limit most
+   where current_setting('app.scope', true) = 'worker' and w.status = state
+   order by random() limit most
 $$;
 
 create function due_traces(most int)

@@ -22,7 +22,7 @@ grant select, insert, delete on snapshots to ratchet_app;
 grant select, insert on secret_key_fingerprint to ratchet_app;
 grant select, insert, update on installation to ratchet_app;
 
-revoke execute on function open_jobs, due_webhooks, due_traces, count_open_jobs, count_stuck_jobs,
+revoke execute on function open_jobs, webhooks_in, due_traces, count_open_jobs, count_stuck_jobs,
   expired_jobs, due_deletions, live_orgs, deleted_orgs from public;
-grant execute on function open_jobs, due_webhooks, due_traces, count_open_jobs, count_stuck_jobs,
+grant execute on function open_jobs, webhooks_in, due_traces, count_open_jobs, count_stuck_jobs,
   expired_jobs, due_deletions, live_orgs, deleted_orgs to ratchet_app;
