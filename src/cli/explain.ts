@@ -1,6 +1,7 @@
 import { RatchetError } from '../client/index.js';
 import { ConfigError } from '../service/config.js';
 import { StartupError } from '../platform/embedded/errors.js';
+import { logEnd } from '../service/log.js';
 import { isUnreachable } from './service/client.js';
 import { FailedJob } from './service/errors.js';
 import { note } from './service/output.js';
@@ -17,22 +18,27 @@ async function startErrors(): Promise<(abstract new (...args: never[]) => Error)
   return [DatabaseStartError, TemporalUnreachableError, SearchAttributesError, InstallationError];
 }
 
-/** Prints a user's mistake in one line and an internal error with its stack. */
-export async function explain(error: unknown): Promise<never> {
+/**
+ * Says why a command ends and ends it: a user's mistake in one line, an internal error with its
+ * stack. `isLogged`: as an entry of the log, in JSON.
+ */
+export async function explain(error: unknown, isLogged: boolean): Promise<never> {
+  const say = (message: string, cause?: unknown) => {
+    const line = `ratchet: ${message}`;
+    if (isLogged) logEnd(line, cause);
+    else if (cause === undefined) note(line);
+    else process.stderr.write(`ratchet: ${cause instanceof Error ? (cause.stack ?? message) : message}\n`);
+  };
   const known = [ConfigError, RatchetError, FailedJob, StartupError];
   const isOf = (kinds: Awaited<ReturnType<typeof startErrors>>) => kinds.some((kind) => error instanceof kind);
   if (isOf(known) || isOf(await startErrors())) {
-    note(`ratchet: ${(error as Error).message}`);
+    say((error as Error).message);
     if (isUnreachable(error)) note('Jobs go on with the service: "ratchet watch ID" follows one.');
     process.exit(error instanceof ConfigError ? 2 : error instanceof StartupError ? error.exitCode : 1);
   }
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'EADDRINUSE') {
-    process.stderr.write(
-      `ratchet: ${(error as Error).message}: the port is in use; set PORT to another port, or to 0 for a free one.\n`,
-    );
-    process.exit(1);
-  }
-  process.stderr.write(`ratchet: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  const message = error instanceof Error ? error.message : String(error);
+  if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE')
+    say(`${message}: the port is in use; set PORT to another port, or to 0 for a free one.`);
+  else say(message, error);
   process.exit(1);
 }

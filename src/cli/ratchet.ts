@@ -217,6 +217,11 @@ async function run(roles: Roles, options?: { processes?: number; opens?: boolean
 }
 
 const given = process.argv.slice(2);
-program
-  .parseAsync(given.length > 0 ? given : ['dev'], { from: 'user' })
-  .catch(lazily(async () => (await import('./explain.js')).explain));
+// Roles that others watch have a log, of which the reason of their end is a part.
+const isLogged = ['serve', 'worker'].includes(given[0] ?? '') && !process.stderr.isTTY;
+program.parseAsync(given.length > 0 ? given : ['dev'], { from: 'user' }).catch(
+  lazily(async () => {
+    const { explain } = await import('./explain.js');
+    return (error: unknown) => explain(error, isLogged);
+  }),
+);

@@ -58,11 +58,20 @@ export function createLog(config: Pick<Config, 'logLevel'>): Logger {
   return loggerOf(config, onStderr());
 }
 
+/** Logs why a role ends, whatever its level. `error`: one that its message does not explain. */
+export function logEnd(message: string, error?: unknown): void {
+  const log = loggerOf({ logLevel: 'fatal' }, pino.destination({ dest: 2, sync: true }));
+  log.fatal(error === undefined ? {} : { err: error }, message);
+}
+
 function onStderr(): { write(line: string): void } {
   return process.stderr.isTTY ? forPeople : pino.destination(2);
 }
 
-function loggerOf({ logLevel }: Pick<Config, 'logLevel'>, destination: { write(line: string): void }): Logger {
+function loggerOf(
+  { logLevel }: { logLevel: Config['logLevel'] | 'fatal' },
+  destination: { write(line: string): void },
+): Logger {
   const redact = ['*.apiKey', '*.api_key', '*.authorization', '*.password', '*.secretKey', 'req.headers'];
   return pino({ level: logLevel, redact, serializers: { err: describe, error: describe } }, destination);
 }

@@ -69,10 +69,10 @@ describe('processes', () => {
     await cluster.close();
   }, 60_000);
 
-  test('a missing setting is one line and exit code 2', async () => {
-    const { code, said } = await refusedRole('worker', {});
-    expect(code).toBe(2);
-    expect(said).toMatch(/^ratchet: ratchet worker needs DATABASE_URL, .*\n$/);
+  test('a missing setting is one entry of the log, in JSON, and exit code 2', async () => {
+    const { code, level, said } = await refusedRole('worker', {});
+    expect([code, level]).toEqual([2, 60]);
+    expect(said).toMatch(/^ratchet: ratchet worker needs DATABASE_URL, .*$/);
   });
 
   test('a secret key other than the database’s is one line, for either role', async () => {
@@ -85,7 +85,7 @@ describe('processes', () => {
       const { code, said } = await refusedRole(role, env);
       expect(code).toBe(1);
       expect(said).toMatch(
-        /^ratchet: RATCHET_SECRET_KEY \(fingerprint [0-9a-f]{16}\) is not the key of this database .*\n$/,
+        /^ratchet: RATCHET_SECRET_KEY \(fingerprint [0-9a-f]{16}\) is not the key of this database .*$/,
       );
     }
     // The refused process has not stored its key as the database's.
@@ -119,7 +119,7 @@ describe('processes', () => {
     });
     expect(code).toBe(1);
     expect(said).toMatch(
-      /^ratchet: Temporal namespace "nobody-made-it" not found\. .*operator namespace create --namespace nobody-made-it\n$/,
+      /^ratchet: Temporal namespace "nobody-made-it" not found\. .*operator namespace create --namespace nobody-made-it$/,
     );
   });
 });

@@ -146,13 +146,14 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Starts a role that must refuse to start; returns its exit code and standard error. */
+/** Starts a role that must refuse to start; returns its exit code and the only entry of its log. */
 export async function refusedRole(role: 'serve' | 'worker', env: Record<string, string>) {
   const [file, ...args] = commandOf(role);
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(file, args, { env: { PATH, HOME, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
-  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit') as Promise<[number]>]);
-  return { code, said };
+  const [lines, [code]] = await Promise.all([text(child.stderr), once(child, 'exit') as Promise<[number]>]);
+  const { level, msg: said } = JSON.parse(lines) as { level: number; msg: string };
+  return { code, level, said };
 }
 
 /** Starts a worker as its own process tree, for a test service without a worker. */
