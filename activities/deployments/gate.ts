@@ -8,6 +8,7 @@ import {
   hasEvaluation,
   insertGateEvaluation,
   readRewards,
+  runsSnapshot,
   type GateEvaluation,
 } from '../../src/kinds/deployment/store/gate.js';
 import { baselineSource, putSnapshot, readContent, readSnapshot } from '../../src/kinds/deployment/store/snapshots.js';
@@ -75,6 +76,7 @@ export function gateActivities({ db, secretKey }: ActivityDeps) {
       const verdict = await db.org(job.orgId, async (tx) => {
         await lockOpenJob(tx, job);
         const { gate } = await readSpec<DeploymentSpec>(tx, job.jobId);
+        if (incumbent) await requireSameSnapshot(tx, incumbent.run);
         const verdict = evaluateGate(gate!, {
           candidate: await readRewards(tx, candidate.jobId),
           incumbent: incumbent && (await readRewards(tx, incumbent.run.jobId)),
@@ -98,6 +100,13 @@ export function gateActivities({ db, secretKey }: ActivityDeps) {
         throw jobFailure('gate_not_passed', `${verdict.message} Its name serves what it served before.`);
     },
   };
+}
+
+/** Fails where a run of the workflow that was reset has evaluated another incumbent by this id. */
+async function requireSameSnapshot(tx: Tx, { jobId, evaluation }: GateRun): Promise<void> {
+  if (await runsSnapshot(tx, jobId, evaluation.snapshotId)) return;
+  const message = `The live deployment changed, and evaluation ${jobId} measures the one before it. Create the deployment again.`;
+  throw jobFailure('gate_overtaken', message);
 }
 
 /** Fails unless a live snapshot can answer rows: a graph, or marked spans, need a container. */

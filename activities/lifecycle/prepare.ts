@@ -28,7 +28,7 @@ export function prepareActivities(given: ActivityDeps) {
   return {
     /** The running time that is left to a prepared job, in milliseconds; null: no limit. */
     readTimeLeft: ({ orgId, jobId }: JobRef): Promise<number | null> =>
-      deps.db.org(orgId, async (tx) => {
+      given.db.org(orgId, async (tx) => {
         const spec = await readSpec<JobSpec>(tx, jobId);
         if (spec.kind === 'evaluation') return spec.timeoutS * 1_000;
         const { maxMinutes } = spec.budget;

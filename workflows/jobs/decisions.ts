@@ -115,10 +115,18 @@ export class Decisions {
     }
     if (this.isDoubtful) {
       this.isDoubtful = false;
-      await this.record({});
+      await this.restate();
     }
     const received = this.inbox.take();
     if (received.length > 0) await this.decide(received);
+  }
+
+  /** Takes over the state on record, and lets work that an end had stopped go on. */
+  private async restate(): Promise<void> {
+    for (;;) {
+      const { status } = this.current;
+      if (isTerminal(status) || (await this.record({ status: status === 'paused' ? 'paused' : 'running' }))) return;
+    }
   }
 
   private async decide(received: readonly Received[]): Promise<void> {

@@ -85,6 +85,8 @@ export interface EvaluationSpec extends RunSpec {
     /** The published graph that answers instead of messages. */
     graphSnapshotId?: string;
   } | null;
+  /** Of a gate: the snapshot that it runs; null: the container's own prompt. */
+  gateSnapshotId?: string | null;
 }
 
 /** The source of a deployment. */

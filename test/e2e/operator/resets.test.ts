@@ -65,6 +65,17 @@ test('an evaluation that was resumed, to its pause and without the resume', asyn
   await replay(History.fromObject(await handle.fetchHistory()));
 }, 90_000);
 
+test('an evaluation whose end was under way goes on', async () => {
+  const { id, handle, shows, open } = await world.evaluation();
+  // As `stopWork` leaves it, whose workflow forgets the end.
+  await world.service.db.org('default', (tx) =>
+    tx.query(`update job_controls set control = 'stop' where job_id = $1`, [id]),
+  );
+  await world.operator.reset(handle, 0, 'none');
+  open();
+  await shows('completed');
+}, 90_000);
+
 test.each(['completed', 'cancelled'])(
   'a %s evaluation ends as before',
   async (status) => {

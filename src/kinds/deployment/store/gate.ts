@@ -5,6 +5,7 @@ import { jobKinds } from '../../../core/jobs/kinds.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { jsonFields } from '../../../platform/db/json-fields.js';
 import type { JobRef } from '../../../jobs/store/events.js';
+import { readSpec } from '../../../jobs/store/spec.js';
 import { insertJob } from '../../../jobs/store/jobs.js';
 import { putSecret } from '../../../access/store/secrets.js';
 import { readSnapshot } from './snapshots.js';
@@ -96,6 +97,7 @@ export async function insertGateEvaluation(
     preflight,
     ...(answerCache && { answerCache }),
     candidate: withInputs(content && gateCandidate(content, snapshotId!), inputs ?? []),
+    gateSnapshotId: snapshotId,
   };
   const nothing = { keyId: null, algorithm: null, correlationId: null };
   const labels = { name, tags: [], metadata: {}, notes: null };
@@ -126,6 +128,12 @@ function withInputs(candidate: EvaluationSpec['candidate'], inputs: Message[]): 
   if (inputs.length === 0) return candidate;
   const { messages, ...others } = candidate ?? { messages: [], sessionId: null, candidateId: null, frozen: true };
   return { ...others, messages: [...messages, ...inputs] };
+}
+
+/** Whether a gate's evaluation runs a snapshot; null: the container's own prompt. */
+export async function runsSnapshot(tx: Tx, jobId: string, snapshotId: string | null): Promise<boolean> {
+  const { gateSnapshotId } = await readSpec<EvaluationSpec>(tx, jobId);
+  return gateSnapshotId === snapshotId;
 }
 
 /** The reward of each seed of an evaluation, in order; null: the rollout failed. */
