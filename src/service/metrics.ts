@@ -1,15 +1,8 @@
-import {
-  collectDefaultMetrics,
-  Counter,
-  Gauge,
-  Histogram,
-  Registry,
-  type MetricObjectWithValues,
-  type MetricValue,
-} from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { limitedValues } from './metrics/labels.js';
 import { addSampledGauges, type Samples } from './metrics/sampled.js';
 import { sdkMetrics } from './metrics/sdk.js';
+import type { MetricValues } from './metrics/values.js';
 
 /** A try of a model call; `status` null: no answer. Unknown tokens and costs are null. */
 export interface MeasuredCall {
@@ -53,8 +46,6 @@ export interface Metrics {
   /** All values, to be sent to another process. */
   values(): Promise<MetricValues>;
 }
-
-export type MetricValues = MetricObjectWithValues<MetricValue<string>>[];
 
 const seconds = [0.01, 0.05, 0.2, 1, 5, 20, 60, 300];
 /** Users name models and containers report errors: a bound on the series of each metric. */

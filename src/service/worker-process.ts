@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
-import type { MetricValues } from './metrics.js';
+import type { MetricValues } from './metrics/values.js';
 import { metricsOf, type MetricsAnswer } from './metrics/asked.js';
 import type { ServerProcess } from '../platform/embedded/launch.js';
 import { end, processMark, type ProcessMark } from '../platform/embedded/process.js';

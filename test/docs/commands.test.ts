@@ -24,7 +24,7 @@ test('no page gives an option to ratchet that it does not have', () => {
   const given = pages()
     .filter((name) => !/CHANGELOG|benchmarks|docs\/adr/.test(name))
     .flatMap((name) =>
-      [...read(name).matchAll(/(?<!--deployment-name )\bratchet [a-z-]+(?: [^\n`|]*|\\\n)*/g)]
+      [...read(name).matchAll(/(?<!(--deployment-name|--namespace|job|job\/) ?)\bratchet [a-z-]+(?: [^\n`|]*|\\\n)*/g)]
         .flatMap(([line]) => [...line.matchAll(/(?<![\w-])(--[a-z][a-z-]+)/g)].map(([, option]) => option!))
         .filter((option) => ![...options, '--help', '--version'].includes(option))
         .map((option) => `${name}: ${option}`),

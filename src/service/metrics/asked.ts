@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { MetricValues } from '../metrics.js';
+import type { MetricValues } from './values.js';
 
 /** By which a parent asks a process for its metrics. */
 export const metricsQuestion = 'metrics';

@@ -1,6 +1,6 @@
 import type { BufferedMetricUpdate, MetricsBuffer } from '@temporalio/worker';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { MetricValues } from '../metrics.js';
+import type { MetricValues } from './values.js';
 import { limitedValues } from './labels.js';
 
 /** The SDK has one runtime in a process, and so one set of metrics. */

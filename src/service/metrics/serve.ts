@@ -1,5 +1,5 @@
 import { AggregatorRegistry } from 'prom-client';
-import type { MetricValues } from '../metrics.js';
+import type { MetricValues } from './values.js';
 
 /** The metrics of several processes as one, in Prometheus text format. */
 export async function mergeMetrics(processes: readonly (() => Promise<MetricValues>)[]): Promise<string> {

@@ -7,7 +7,7 @@ import { firstFree } from '../../platform/embedded/ports.js';
 import { createLog } from '../log.js';
 import { handOver } from './early-stop.js';
 import { stopMessage, type StartedApi } from './api.js';
-import type { MetricValues } from '../metrics.js';
+import type { MetricValues } from '../metrics/values.js';
 import { metricsOf } from '../metrics/asked.js';
 import { mergeMetrics } from '../metrics/serve.js';
 import type { ReadinessAnswer } from '../../platform/http/server/health.js';
