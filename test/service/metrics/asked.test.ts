@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { EventEmitter } from 'node:events';
 import { metricsOf, metricsQuestion } from '../../../src/service/metrics/asked.js';
-import type { MetricValues } from '../../../src/service/metrics.js';
+import type { MetricValues } from '../../../src/service/metrics/values.js';
 
 class Child extends EventEmitter {
   readonly questions: string[] = [];
