@@ -4,6 +4,7 @@ import { allKinds, soak } from './all.js';
 import { tallyOf, type Tally } from './counts.js';
 import { containerKind, modelKind } from './hostile.js';
 import { killKinds } from './kills.js';
+import { operatorKind } from './operator.js';
 import { outsideKind } from './outside.js';
 import { report, type Round } from '../harness/round.js';
 import { servedKinds } from './served.js';
@@ -62,7 +63,9 @@ export const soakKind = judged(soak);
 
 /** All kinds, in execution order. */
 export const kinds: readonly Kind[] = [
-  ...[...killKinds, sseKind, outsideKind, containerKind, modelKind, ...servedKinds, ...allKinds].map(judged),
+  ...[...killKinds, sseKind, outsideKind, operatorKind, containerKind, modelKind, ...servedKinds, ...allKinds].map(
+    judged,
+  ),
   statesKind,
   soakKind,
 ];
