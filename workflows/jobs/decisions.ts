@@ -60,6 +60,8 @@ export class Decisions {
   async decideAsReceived(): Promise<never> {
     for (;;) {
       await condition(() => this.isDue && !this.isHeld);
+      // Another wait that ended at the same moment may hold it by now.
+      if (this.isHeld) continue;
       this.isDeciding = true;
       try {
         await this.decideNext();

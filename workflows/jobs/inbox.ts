@@ -73,7 +73,7 @@ export class CommandInbox {
   /** The undecided signals, for a new run. */
   undecided(): Received[] {
     this.takeReserved();
-    return this.pending;
+    return [...this.pending];
   }
 
   /** A command that needs no payload, so it takes any. */
