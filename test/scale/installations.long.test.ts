@@ -16,6 +16,7 @@ const rows = [
 ];
 const begin = (service: TestService) =>
   createEvaluation(service, {
+    env_name: undefined,
     dataset: { rows, input: 'text', expected: 'label' },
     scorer: { type: 'exact' },
     policy: { provider: 'local', model: 'local' },
