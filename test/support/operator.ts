@@ -53,8 +53,12 @@ export class Operator {
   async reset(handle: WorkflowHandle, task: ResetTask, reapply: keyof typeof resetReapply): Promise<string> {
     const { namespace } = this.temporal.options;
     const { runId, workflowId } = await handle.describe();
-    const { events } = History.fromObject(await this.temporal.workflow.getHandle(workflowId, runId).fetchHistory());
-    const completed = events.filter((event) => event.workflowTaskCompletedEventAttributes);
+    const ofRun = this.temporal.workflow.getHandle(workflowId, runId);
+    const completed = await until('a workflow task is completed', async () => {
+      const { events } = History.fromObject(await ofRun.fetchHistory());
+      const found = events.filter((event) => event.workflowTaskCompletedEventAttributes);
+      return found.length > 0 ? found : null;
+    });
     const { type, exclude } = resetReapply[reapply];
     const last = completed.length - 1;
     const at = typeof task === 'number' ? Math.min(task, last) : { first: 0, middle: last >> 1, last }[task];
