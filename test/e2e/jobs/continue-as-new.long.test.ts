@@ -232,6 +232,7 @@ describe.each<Kind>(['session', 'evaluation'])('a %s', (kind) => {
   });
 
   test('is cancelled by Temporal’s own cancel in a later run', async () => {
+    world.container.behave(() => answers.pending202());
     const id = await create(kind);
     await command(short, id, 'pause');
     await flood(id, 'pause', 2);
@@ -242,6 +243,7 @@ describe.each<Kind>(['session', 'evaluation'])('a %s', (kind) => {
   });
 
   test('is closed when a later run is terminated', async () => {
+    world.container.behave(() => answers.pending202());
     const id = await create(kind);
     await command(short, id, 'pause');
     await flood(id, 'pause', 2);
