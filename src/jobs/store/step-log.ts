@@ -59,12 +59,13 @@ export async function saveSearch(tx: Tx, job: JobRef, { state, steps }: SearchPr
   ]);
 }
 
-/** Adds the running time of a run that has ended. */
+/** The running time of a job's earlier runs, in milliseconds. */
 export async function readUsedTime(tx: Tx, jobId: string): Promise<number> {
   const [row] = await tx.query<{ ms: number }>('select used_ms as ms from search_states where job_id = $1', [jobId]);
   return row?.ms ?? 0;
 }
 
+/** Adds the running time of a run that has ended. */
 export async function addUsedTime(tx: Tx, jobId: string, ms: number): Promise<void> {
   await tx.query('update search_states set used_ms = used_ms + $2 where job_id = $1', [jobId, Math.round(ms)]);
 }
