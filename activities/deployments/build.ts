@@ -16,7 +16,7 @@ import { lockOpenJob } from '../jobs/spec.js';
 import { lockOwnJob, lockOwnOpenJob } from '../own-job.js';
 import { awaitEvaluationActivities } from './await-evaluation.js';
 import { gateActivities, gateRun, type GateRun } from './gate.js';
-import { deleted, lockUndeleted } from './undeleted.js';
+import { deleted, requireUndeleted } from './undeleted.js';
 
 /** Builds a deployment: its snapshot, its gate, and its end. */
 export function deploymentActivities(deps: ActivityDeps) {
@@ -29,7 +29,7 @@ export function deploymentActivities(deps: ActivityDeps) {
     snapshotSource: (job: JobRef): Promise<{ candidate: GateRun | null; comparesWith: 'incumbent' | 'nothing' }> =>
       db.org(job.orgId, async (tx) => {
         await lockOwnOpenJob(tx, job);
-        await lockUndeleted(tx, job);
+        await requireUndeleted(tx, job);
         const spec = await readSpec<DeploymentSpec>(tx, job.jobId);
         const snapshotId = await findOrCreateSnapshot(tx, job, spec);
         await tx.query(

@@ -7,7 +7,12 @@ import { lockOpenJob } from '../jobs/spec.js';
 /** Locks the job of a deployment; fails where the deployment was deleted. */
 export async function lockUndeleted(tx: Tx, job: JobRef): Promise<void> {
   await lockOpenJob(tx, job);
-  if (await isDeleted(tx, job.jobId)) throw deleted();
+  await requireUndeleted(tx, job);
+}
+
+/** Fails where the deployment was deleted. */
+export async function requireUndeleted(tx: Tx, { jobId }: JobRef): Promise<void> {
+  if (await isDeleted(tx, jobId)) throw deleted();
 }
 
 export function deleted() {

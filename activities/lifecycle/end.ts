@@ -14,6 +14,7 @@ import { readCounts } from '../../src/rollouts/store/outcome-counts.js';
 import { activitiesOf } from './kinds.js';
 import { searchState } from '../jobs/search-update.js';
 import { isLive } from '../jobs/spec.js';
+import { requireOwn } from '../own-job.js';
 import { endOfSearch } from '../drive/rest.js';
 
 export interface EndedWork {
@@ -22,8 +23,6 @@ export interface EndedWork {
   accepted: string[];
   /** Running time of this run, in milliseconds, where a limit bounds it. */
   usedMs: number;
-  /** The workflow that ends. */
-  workflowId: string;
 }
 
 /**
@@ -33,6 +32,7 @@ export interface EndedWork {
 export async function endJob(tx: Tx, job: JobRef, work: EndedWork): Promise<JobKind | null | 'unfinished'> {
   // Take the lock first: a runner may still be recording outcomes.
   const row = await lockJob(tx, job);
+  if (!isTerminal(row.status)) requireOwn(row, job);
   const { kind } = row;
   const spec = await readSpec<JobSpec>(tx, job.jobId);
   const [counts, recorded] = await Promise.all([
@@ -51,7 +51,6 @@ export async function endJob(tx: Tx, job: JobRef, work: EndedWork): Promise<JobK
     stoppedBy: ended.stoppedBy === 'completed' ? null : ended.stoppedBy,
     ...(view && searchState(job.jobId, view)),
     ...last,
-    workflowId: work.workflowId,
     accepted: work.accepted,
   });
   if (!isClosed) return null;

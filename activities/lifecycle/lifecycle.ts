@@ -1,7 +1,7 @@
 import { kindOf } from '../../src/core/jobs/kinds.js';
 import type { ShownJob } from '../../src/core/jobs/progress.js';
+import type { NewEvent } from '../../src/core/events/event.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
-import { isTerminal } from '../../src/core/jobs/status.js';
 import {
   eventsOfRun,
   recordDecision,
@@ -10,24 +10,16 @@ import {
   type Decision,
   type Recorded,
 } from '../../src/jobs/store/decisions/record.js';
-import { lockJob, type JobRef } from '../../src/jobs/store/events.js';
+import type { JobRef } from '../../src/jobs/store/events.js';
 import { readLabels, readShown } from '../../src/jobs/store/shown.js';
 import { readSpec } from '../../src/jobs/store/spec.js';
 import { readShownDeployment } from '../../src/kinds/deployment/store/shown.js';
 import type { ActivityDeps } from '../deps.js';
-import { signalIgnored } from '../../src/core/events/jobs.js';
 import { hasSlots } from '../../src/rollouts/store/slots.js';
-import { callingWorkflow, lockOwnJob, requireOwn } from '../own-job.js';
+import { callingWorkflow, lockOwnJob } from '../own-job.js';
 import { readEnd, type EndedJob } from '../../src/jobs/store/ended.js';
 import { endJob, type EndedWork } from './end.js';
 import { activitiesOf } from './kinds.js';
-
-/** A signal without effect. `key`: unique in the job. */
-export interface IgnoredSignal {
-  key: string;
-  signal: string;
-  reason: string;
-}
 
 /** How a job ended, if its record agrees. */
 export type Finished = ({ kind: 'ended' } & EndedJob) | { kind: 'unfinished' };
@@ -38,21 +30,18 @@ export function lifecycleActivities({ db, temporal, metrics, log }: ActivityDeps
     record: ({ from, decision, ...job }: JobRef & { from: ControlState; decision: Decision }): Promise<Recorded> =>
       db.orgHot(job.orgId, async (tx) => {
         const { events = [] } = decision;
-        const row = await lockOwnJob(tx, job);
-        if (events.length === 0) return recordFrom(tx, job, row, { from, decision });
+        if (events.length === 0) return recordFrom(tx, job, await lockOwnJob(tx, job), { from, decision });
         // The start comes first, also if the job is paused while its container is still being
         // checked.
-        const spec = await readSpec<JobSpec>(tx, job.jobId);
+        const [row, spec] = await Promise.all([lockOwnJob(tx, job), readSpec<JobSpec>(tx, job.jobId)]);
         const prompt = 'initialPrompt' in spec ? spec.initialPrompt : null;
         const begun = [...activitiesOf(spec).startEvents(spec, prompt), ...eventsOfRun(row.run, events)];
         return recordFrom(tx, job, row, { from, decision: { ...decision, events: begun } });
       }),
 
     /** Records signals without effect in the log of an open job. */
-    recordIgnored: ({ signals, ...job }: JobRef & { signals: readonly IgnoredSignal[] }): Promise<boolean> => {
-      const events = signals.map(({ key, signal, reason }) => signalIgnored(key, signal, reason));
-      return db.org(job.orgId, (tx) => recordDecision(tx, job, { events }));
-    },
+    recordIgnored: ({ events, ...job }: JobRef & { events: NewEvent[] }): Promise<boolean> =>
+      db.org(job.orgId, (tx) => recordDecision(tx, job, { events })),
 
     /** Whether a job has requests that live traffic has not answered. */
     awaitsTraffic: ({ orgId, jobId }: JobRef): Promise<boolean> => db.org(orgId, (tx) => hasSlots(tx, jobId)),
@@ -68,13 +57,9 @@ export function lifecycleActivities({ db, temporal, metrics, log }: ActivityDeps
      * Closes a job by its record; a repeated call answers how the first one closed it.
      * `unfinished`: the record has work left, and the job stays open.
      */
-    async finish({ orgId, jobId, ...work }: JobRef & Omit<EndedWork, 'workflowId'>): Promise<Finished> {
-      const { workflowId } = callingWorkflow();
+    async finish({ orgId, jobId, ...work }: JobRef & EndedWork): Promise<Finished> {
       const { closed, finished } = await db.org(orgId, async (tx) => {
-        const job = { orgId, jobId };
-        const row = await lockJob(tx, job);
-        if (!isTerminal(row.status)) requireOwn(row, job);
-        const closed = await endJob(tx, job, { ...work, workflowId });
+        const closed = await endJob(tx, { orgId, jobId }, work);
         if (closed === 'unfinished') return { closed: null, finished: { kind: 'unfinished' as const } };
         return { closed, finished: { kind: 'ended' as const, ...(await readEnd(tx, jobId)) } };
       });

@@ -6,6 +6,7 @@ import {
   setDefaultSignalHandler,
   uuid4,
 } from '@temporalio/workflow';
+import { signalIgnored } from '../../src/core/events/jobs.js';
 import { recordIgnored } from '../activities.js';
 import { outside } from '../interceptors.js';
 import type { JobInput } from '../messages.js';
@@ -35,7 +36,8 @@ export function ignoreSignals(job: JobInput): void {
       await condition(() => pending.length > 0 || outside.reservedSignals.length > 0);
       pending.push(...takeReserved());
       try {
-        await recordIgnored({ ...job, signals: pending.splice(0, maxBatch) });
+        const events = pending.splice(0, maxBatch).map(({ key, signal, reason }) => signalIgnored(key, signal, reason));
+        await recordIgnored({ ...job, events });
       } catch (error) {
         if (!(error instanceof ActivityFailure)) throw error;
         log.warn('ignored signals not recorded', { error });
