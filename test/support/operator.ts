@@ -82,12 +82,11 @@ export class Operator {
 
   /** Completes the pending activity with a result, once there is one. */
   async complete(handle: WorkflowHandle, type: string, result?: unknown, encoding?: string): Promise<void> {
-    const activity = await until(`${type} is pending`, () => this.pending(handle, type));
-    const { namespace, workflowExecution } = this.of(handle);
+    const { namespace, execution, id } = await this.target(handle, type);
     await this.temporal.workflowService.respondActivityTaskCompletedById({
       namespace,
-      workflowId: workflowExecution.workflowId,
-      activityId: activity.activityId ?? null,
+      workflowId: execution.workflowId,
+      activityId: id,
       identity: 'operator',
       ...(result !== undefined && { result: { payloads: [payloadOf(JSON.stringify(result), encoding)] } }),
     });
@@ -99,12 +98,11 @@ export class Operator {
     type: string,
     failure: { message: string; type: string; details: string; nonRetryable?: boolean },
   ) {
-    const activity = await until(`${type} is pending`, () => this.pending(handle, type));
-    const { namespace, workflowExecution } = this.of(handle);
+    const { namespace, execution, id } = await this.target(handle, type);
     await this.temporal.workflowService.respondActivityTaskFailedById({
       namespace,
-      workflowId: workflowExecution.workflowId,
-      activityId: activity.activityId ?? null,
+      workflowId: execution.workflowId,
+      activityId: id,
       identity: 'operator',
       failure: {
         message: failure.message,
@@ -118,16 +116,12 @@ export class Operator {
   }
 
   async pause(handle: WorkflowHandle, type: string): Promise<void> {
-    const activity = await until(`${type} is pending`, () => this.pending(handle, type));
-    const { namespace, workflowExecution: execution } = this.of(handle);
-    await this.temporal.workflowService.pauseActivity({ namespace, execution, id: activity.activityId ?? null });
+    await this.temporal.workflowService.pauseActivity(await this.target(handle, type));
   }
 
   /** Resets an activity: its next attempt is the first. */
   async resetActivity(handle: WorkflowHandle, type: string): Promise<void> {
-    const activity = await until(`${type} is pending`, () => this.pending(handle, type));
-    const { namespace, workflowExecution: execution } = this.of(handle);
-    await this.temporal.workflowService.resetActivity({ namespace, execution, id: activity.activityId ?? null });
+    await this.temporal.workflowService.resetActivity(await this.target(handle, type));
   }
 
   async unpause(handle: WorkflowHandle, type: string): Promise<void> {
@@ -164,6 +158,13 @@ export class Operator {
       execution: description.status.name,
       taskAttempt: Number(description.raw.pendingWorkflowTask?.attempt ?? 0),
     };
+  }
+
+  /** The pending activity of this type, once there is one. */
+  private async target(handle: WorkflowHandle, type: string) {
+    const { activityId } = await until(`${type} is pending`, () => this.pending(handle, type));
+    const { namespace, workflowExecution: execution } = this.of(handle);
+    return { namespace, execution, id: activityId ?? null };
   }
 
   private of({ workflowId }: WorkflowHandle) {

@@ -1,95 +1,49 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import type { ActivityDeps } from '../../../activities/deps.js';
-import { prepareActivities } from '../../../activities/lifecycle/prepare.js';
-import { RolloutRunners } from '../../../activities/rollouts/run.js';
-import { driveActivity } from '../../../activities/lifecycle/drive.js';
-import type { ShownSlice } from '../../../activities/drive/rest.js';
-import { createContainerClient, type ContainerClient } from '../../../src/clients/container/client.js';
 import { createMetrics } from '../../../src/service/metrics.js';
 import { mergeMetrics } from '../../../src/service/metrics/serve.js';
-import { createProviders } from '../../../src/models/client/providers.js';
 import { readSearch } from '../../../src/jobs/store/step-log.js';
-import { createSession, startHttp, type TestHttp } from '../../platform/http/support.js';
 import { gate } from '../../support/gate.js';
-import { activityOf } from '../../support/job-activity.js';
 import { until } from '../../support/until.js';
-import { propose, startRulesWorld, type RulesWorld } from '../../support/worlds/rules.js';
+import { propose } from '../../support/worlds/rules.js';
+import { attemptWorldOfFile, isDone, startSearch } from './attempts.js';
 
 // Invariants of an attempt that ends early: the next one goes on from its record, so the path of
 // the search is that of an attempt that was not cut, and nothing on record is bought again.
 
-let http: TestHttp;
-let world: RulesWorld;
-let container: ContainerClient;
-beforeAll(async () => {
-  [http, world] = await Promise.all([startHttp(), startRulesWorld(6)]);
-  container = createContainerClient({ egress: { mode: 'dev', allowlist: [] } });
-});
-afterAll(async () => {
-  await container.close();
-  await world.close();
-  await http.close();
-});
-afterEach(() => world.reset());
+const on = attemptWorldOfFile();
 
-/** A prepared session, and a way to run attempts of its search. */
-async function startSearch() {
-  const id = await createSession(http, {
-    container_url: world.container.url,
-    gepa: { population_size: 2, generations: 4, minibatch_size: 2, evaluation: { seeds: [0, 1, 2, 3, 4, 5] } },
-    max_concurrent: 4,
-    rng_seed: 7,
-  });
-  const job = { orgId: 'default', jobId: id };
-  const draining = new AbortController();
-  const deps = {
-    db: http.db,
-    container,
-    providers: createProviders({ OPENAI_BASE_URL: world.model.url, OPENAI_API_KEY: 'sk-test' }),
-    secretKey: http.deps.secretKey,
-    notifications: http.deps.notifications,
-    publicUrl: 'http://127.0.0.1:9',
-    draining: draining.signal,
-    metrics: createMetrics(),
-    log: pino({ level: 'silent' }),
-  } as unknown as ActivityDeps;
-  const prepare = () => activityOf(id).run(prepareActivities(deps).prepare, job);
-  await prepare();
-  const attempt = (with_: Partial<ActivityDeps> = {}): Promise<ShownSlice> => {
-    const all = { ...deps, ...with_ };
-    return activityOf(id).run(driveActivity(all, new RolloutRunners(all)).drive, job);
-  };
-  /** The search on record. */
+/** A search, and what is on record of it. */
+async function begin() {
+  const search = await startSearch(on, { generations: 4 });
+  const { id } = search;
   const recorded = async () => {
-    const { search } = (await http.db.org('default', (tx) => readSearch(tx, id)))!;
+    const { search } = (await on.http.db.org('default', (tx) => readSearch(tx, id)))!;
     return { state: search.state, steps: search.steps, next: search.next().kind };
   };
-  const query = (text: string) => http.db.org('default', (tx) => tx.query<Record<string, unknown>>(text, [id]));
-  const calls = () => world.container.callsOf(id);
-  return { id, job, prepare, attempt, recorded, query, calls };
+  const query = (text: string) => on.http.db.org('default', (tx) => tx.query<Record<string, unknown>>(text, [id]));
+  return { ...search, recorded, query };
 }
 
 /** Takes the lease away, as another attempt does. */
 const takeLease = `update job_controls set lease_token = lease_token + 1, lease_owner = null where job_id = $1`;
 
-const isDone = ({ rest }: ShownSlice) => rest.kind === 'ended' && rest.end.kind === 'completed';
-
 /** A database that keeps the inputs that are in a snapshot. */
 const keepingInputs = () => {
-  const orgHot: typeof http.db.orgHot = (orgId, work) =>
-    http.db.orgHot(orgId, (tx, commit) => {
+  const orgHot: typeof on.http.db.orgHot = (orgId, work) =>
+    on.http.db.orgHot(orgId, (tx, commit) => {
       const query: typeof tx.query = (text, values, name) =>
         name === 'delete_search_inputs' ? Promise.resolve([]) : tx.query(text, values, name);
       return work(Object.assign(Object.create(tx) as typeof tx, { query }), commit);
     });
-  return Object.assign(Object.create(http.db) as typeof http.db, { orgHot });
+  return Object.assign(Object.create(on.http.db) as typeof on.http.db, { orgHot });
 };
 
 /** The search without an interruption. */
 async function uncut(with_: Partial<ActivityDeps> = {}) {
-  const search = await startSearch();
+  const search = await begin();
   const result = await search.attempt(with_);
   expect(isDone(result)).toBe(true);
   return { ...search, result };
@@ -97,17 +51,17 @@ async function uncut(with_: Partial<ActivityDeps> = {}) {
 
 test('a repeated attempt ends in the same state, and buys nothing', async () => {
   const { attempt, calls, result, recorded, prepare } = await uncut();
-  const [bought, asked] = [calls().length, world.model.requests.length];
+  const [bought, asked] = [calls().length, on.world.model.requests.length];
   const before = await recorded();
   // Also where the job is prepared again.
   await prepare();
   expect(await attempt()).toEqual(result);
   expect(await recorded()).toEqual(before);
-  expect([calls().length, world.model.requests.length]).toEqual([bought, asked]);
+  expect([calls().length, on.world.model.requests.length]).toEqual([bought, asked]);
 });
 
 test('logs one line for each generation when it is recorded, and counts the proposals', async () => {
-  const { attempt, query } = await startSearch();
+  const { attempt, query } = await begin();
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) });
   const metrics = createMetrics();
@@ -127,9 +81,9 @@ test('logs one line for each generation when it is recorded, and counts the prop
 });
 
 test('a proposal that failed stays failed in the next attempt', async () => {
-  const from = world.model.requests.length;
-  world.model.reply((request) =>
-    world.model.requests.length === from + 1 ? { status: 400 } : { text: propose(request) },
+  const from = on.world.model.requests.length;
+  on.world.model.reply((request) =>
+    on.world.model.requests.length === from + 1 ? { status: 400 } : { text: propose(request) },
   );
   const { attempt, result } = await uncut();
   expect(await attempt()).toEqual(result);
@@ -149,16 +103,16 @@ test('a merge, which needs neither rows nor a model, has no transaction of its o
 
 describe('while only the proposer works', () => {
   const asked = async () => {
-    const search = await startSearch();
+    const search = await begin();
     const held = gate();
-    const from = world.model.requests.length;
-    world.model.reply(async (request) => {
+    const from = on.world.model.requests.length;
+    on.world.model.reply(async (request) => {
       await held.opened;
       return { text: propose(request) };
     });
     const attempt = search.attempt();
     attempt.catch(() => undefined);
-    await until('the proposer is asked', () => world.model.requests.length > from);
+    await until('the proposer is asked', () => on.world.model.requests.length > from);
     return { ...search, attempt, held };
   };
 
@@ -184,31 +138,31 @@ describe('while only the proposer works', () => {
 });
 
 test('asks the proposer for nothing once the job is paused, also if no news of it came', async () => {
-  const whole = await startSearch();
+  const whole = await begin();
   let callsBefore: number | undefined;
-  world.model.reply((request) => {
+  on.world.model.reply((request) => {
     callsBefore ??= whole.calls().length;
     return { text: propose(request) };
   });
   await whole.attempt();
-  const paused = await startSearch();
-  const asked = world.model.requests.length;
-  world.container.behave((call) => async (_, response) => {
+  const paused = await begin();
+  const asked = on.world.model.requests.length;
+  on.world.container.behave((call) => async (_, response) => {
     if (paused.calls().length === callsBefore)
       await paused.query(`update job_controls set control = 'pause' where job_id = $1`);
-    await world.answer(call)(call, response);
+    await on.world.answer(call)(call, response);
   });
   expect((await paused.attempt()).rest).toEqual({ kind: 'again' });
   expect((await paused.recorded()).next).toBe('proposals');
-  expect([paused.calls().length, world.model.requests.length]).toEqual([callsBefore, asked]);
+  expect([paused.calls().length, on.world.model.requests.length]).toEqual([callsBefore, asked]);
 });
 
 test('an answer that would end the search waits for a prompt that a person may have given', async () => {
   const whole = await (await uncut()).recorded();
-  const { attempt, query, calls, recorded } = await startSearch();
-  world.container.behave((call) => async (_, response) => {
+  const { attempt, query, calls, recorded } = await begin();
+  on.world.container.behave((call) => async (_, response) => {
     await query(`select pg_notify('ratchet_control', $1)`);
-    await world.answer(call)(call, response);
+    await on.world.answer(call)(call, response);
   });
   for (let isWaiting = false; !isWaiting;) {
     const before = await recorded();
@@ -238,8 +192,8 @@ test('the answers of a round and the start of the next one share a transaction',
 /** A database that refuses to record steps from the `from`-th on. */
 function refusingSteps(from: number) {
   const counted = { tries: 0, refused: 0 };
-  const orgHot: typeof http.db.orgHot = (orgId, work) =>
-    http.db.orgHot(orgId, (tx, commit) => {
+  const orgHot: typeof on.http.db.orgHot = (orgId, work) =>
+    on.http.db.orgHot(orgId, (tx, commit) => {
       const query: typeof tx.query = (text, ...more) => {
         if (text.includes('insert into search_inputs') && (counted.tries += 1) >= from)
           throw new RangeError(`refused ${(counted.refused += 1)}`);
@@ -247,11 +201,11 @@ function refusingSteps(from: number) {
       };
       return work(Object.assign(Object.create(tx) as typeof tx, { query }), commit);
     });
-  return { counted, db: Object.assign(Object.create(http.db) as typeof http.db, { orgHot }) };
+  return { counted, db: Object.assign(Object.create(on.http.db) as typeof on.http.db, { orgHot }) };
 }
 
 test('a step that can never be recorded fails the job with its first cause', async () => {
-  const { attempt } = await startSearch();
+  const { attempt } = await begin();
   const { db, counted } = refusingSteps(1);
   // With the outcomes before it, alone, and with the end of the slice.
   await expect(attempt({ db })).rejects.toMatchObject({
@@ -262,7 +216,7 @@ test('a step that can never be recorded fails the job with its first cause', asy
 });
 
 test('the outcomes before a step that cannot be recorded are on record', async () => {
-  const { attempt, calls, query } = await startSearch();
+  const { attempt, calls, query } = await begin();
   const { db, counted } = refusingSteps(5);
   await attempt({ db }).catch(() => undefined);
   expect(counted.refused).toBeGreaterThan(0);
@@ -276,16 +230,16 @@ test('the outcomes before a step that cannot be recorded are on record', async (
 });
 
 test('an attempt that is cut between a claim and its call returns the rollout', async () => {
-  const { attempt, calls, query } = await startSearch();
+  const { attempt, calls, query } = await begin();
   const draining = new AbortController();
   let transactions = 0;
-  const orgHot: typeof http.db.orgHot = async (orgId, work) => {
-    const result = await http.db.orgHot(orgId, work);
+  const orgHot: typeof on.http.db.orgHot = async (orgId, work) => {
+    const result = await on.http.db.orgHot(orgId, work);
     // The first one takes the lease, the second claims.
     if ((transactions += 1) === 2) draining.abort();
     return result;
   };
-  const db = Object.assign(Object.create(http.db) as typeof http.db, { orgHot });
+  const db = Object.assign(Object.create(on.http.db) as typeof on.http.db, { orgHot });
   await attempt({ db, draining: draining.signal });
   const states = () => query('select distinct status, resent from rollouts where job_id = $1');
   expect([calls().length, await states()]).toEqual([0, [{ status: 'queued', resent: 0 }]]);
@@ -297,7 +251,7 @@ describe('an attempt that is cut at any call of the container', () => {
   let whole: Awaited<ReturnType<typeof uncut>>;
   let end: Awaited<ReturnType<(typeof whole)['recorded']>>;
   beforeAll(async () => {
-    world.reset();
+    on.world.reset();
     whole = await uncut();
     end = await whole.recorded();
   });
@@ -305,20 +259,20 @@ describe('an attempt that is cut at any call of the container', () => {
   /** Cuts an attempt at the n-th call of a new search, and compares the next one. */
   const cutAt = (ends: 'by a shutdown' | 'by another attempt') =>
     fc.asyncProperty(fc.nat(whole.calls().length - 1), async (n) => {
-      world.reset();
-      const search = await startSearch();
+      on.world.reset();
+      const search = await begin();
       const draining = new AbortController();
-      world.container.behave((call) => async (_, response) => {
+      on.world.container.behave((call) => async (_, response) => {
         if (search.calls().length === n + 1) {
           if (ends === 'by a shutdown') draining.abort();
           // As after a pause of this process that was longer than the lease.
           else await search.query(takeLease);
         }
-        await world.answer(call)(call, response);
+        await on.world.answer(call)(call, response);
       });
       const cut = await search.attempt({ draining: draining.signal }).catch(() => null);
       if (ends === 'by another attempt') expect(cut).toBeNull();
-      world.reset();
+      on.world.reset();
       expect(isDone(await search.attempt())).toBe(true);
       expect(await search.recorded()).toEqual(end);
       if (ends === 'by a shutdown') expect(search.calls()).toHaveLength(whole.calls().length);

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { readJob, type Evaluation } from '../../support/jobs-over-http.js';
 import { until } from '../../support/until.js';
-import { startOperatorWorld, type OperatorWorld } from '../operator/held-evaluation.js';
+import { operatorWorldOfFile } from '../operator/held-evaluation.js';
 
 // What a heartbeat says, and how a job is seen whose work stands still again and again.
 
-let world: OperatorWorld;
-beforeAll(async () => {
-  world = await startOperatorWorld();
-}, 60_000);
-afterAll(() => world.stop(), 60_000);
+const world = operatorWorldOfFile();
 
 interface Heartbeat {
   doing: string;

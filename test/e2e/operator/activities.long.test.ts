@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { workflowId } from '../../../src/core/jobs/kinds.js';
 import { noFigures } from '../../../src/core/jobs/progress.js';
@@ -10,16 +10,11 @@ import { gate } from '../../support/gate.js';
 import { command, createEvaluation, readJob, type Evaluation } from '../../support/jobs-over-http.js';
 import { until } from '../../support/until.js';
 import { workflowIs } from '../../support/workflow-is.js';
-import { startOperatorWorld, type OperatorWorld } from './held-evaluation.js';
+import { operatorWorldOfFile } from './held-evaluation.js';
 
 // What an operator does to an activity of any kind is honoured or refused, never believed.
 
-let world: OperatorWorld;
-beforeAll(async () => {
-  world = await startOperatorWorld();
-}, 60_000);
-afterAll(() => world.stop(), 60_000);
-afterEach(() => world.world.reset());
+const world = operatorWorldOfFile();
 const container = containersOfEachTest();
 
 const progress = { figures: noFigures, details: 'done', next: 'the end', takes: ['hint'] };
@@ -38,12 +33,7 @@ async function probed() {
   const id = await createEvaluation(world.service, { container_url: box.url, policy, preflight: false, seeds: [0, 1] });
   await until('it is probed', () => box.probes.length > 0);
   const handle = world.service.workflow(id);
-  const shows = (status: string) =>
-    until(`${id} is ${status}`, async () => {
-      const [api, { query, attribute, taskAttempt }] = [await world.statusOf(id), await world.operator.view(handle)];
-      if (taskAttempt <= 1 && [api, query, attribute].every((seen) => seen === status)) return true;
-      throw new Error(JSON.stringify({ api, query, attribute, taskAttempt }));
-    });
+  const shows = (status: string) => world.agreed(id, status);
   return { id, handle, box, open, shows };
 }
 

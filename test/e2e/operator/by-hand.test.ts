@@ -1,25 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { noFigures } from '../../../src/core/jobs/progress.js';
 import { answers } from '../../support/fakes/container.js';
 import { payloadOf } from '../../support/operator.js';
 import { until } from '../../support/until.js';
 import { workflowIs } from '../../support/workflow-is.js';
-import { startOperatorWorld, type OperatorWorld } from './held-evaluation.js';
+import { operatorWorldOfFile } from './held-evaluation.js';
 
 // Activities that an operator completes and workflows that one starts are never believed: a job
 // goes on from its record, and a workflow without a job fails.
 
-let world: OperatorWorld;
+const world = operatorWorldOfFile();
 let taskQueue: string;
 beforeAll(async () => {
-  world = await startOperatorWorld();
   const [installation] = await world.service.query<{ queue: string }>('select task_queue as queue from installation');
   taskQueue = installation!.queue;
 }, 60_000);
-afterAll(() => world.stop(), 60_000);
-afterEach(() => world.world.reset());
 
 const completed = { kind: 'ended', end: { kind: 'completed', stoppedBy: 'completed' } };
 const progress = { figures: { ...noFigures, rolloutsCompleted: 4 }, details: 'done', next: 'the end', takes: [] };

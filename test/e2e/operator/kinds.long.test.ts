@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, test } from '@jest/globals';
+import { describe, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { deploy, readDeployment, saying } from '../../support/deployments-over-http.js';
 import { answers } from '../../support/fakes/container.js';
@@ -8,7 +8,7 @@ import { range } from '../../support/range.js';
 import { until } from '../../support/until.js';
 import { workflowIs } from '../../support/workflow-is.js';
 import { graphAnswer, graphDataset } from '../../support/worlds/graph.js';
-import { startOperatorWorld, type OperatorWorld } from './held-evaluation.js';
+import { operatorWorldOfFile } from './held-evaluation.js';
 
 // After a reset to any task, with and without its signals, a job of each kind shows one status in
 // API and Temporal within seconds, obeys commands, and ends.
@@ -16,12 +16,7 @@ import { startOperatorWorld, type OperatorWorld } from './held-evaluation.js';
 /** Seconds until a reset shows; a busy machine takes three times as long as an idle one. */
 const soon = 15;
 
-let world: OperatorWorld;
-beforeAll(async () => {
-  world = await startOperatorWorld();
-}, 60_000);
-afterAll(() => world.stop(), 60_000);
-afterEach(() => world.world.reset());
+const world = operatorWorldOfFile();
 
 /** Creates a job whose work is held; `open` lets it go on. */
 interface Held {
@@ -55,17 +50,7 @@ const points = ['first', 'middle', 'last'] as const;
 const reapplied = ['signals', 'none'] as const;
 const resets = points.flatMap((task) => reapplied.map((reapply) => ({ task, reapply })));
 
-const shows = (id: string, status: string) =>
-  until(
-    `${id} is ${status} in API and Temporal`,
-    async () => {
-      const handle = world.service.workflow(id);
-      const [api, { query, attribute, taskAttempt }] = [await world.statusOf(id), await world.operator.view(handle)];
-      if (taskAttempt <= 1 && [api, query, attribute].every((seen) => seen === status)) return true;
-      throw new Error(JSON.stringify({ api, query, attribute, taskAttempt }));
-    },
-    soon,
-  );
+const shows = (id: string, status: string) => world.agreed(id, status, soon);
 
 const jobs = (['session', 'graph'] as const).flatMap((kind) => resets.map((reset) => ({ kind, ...reset })));
 

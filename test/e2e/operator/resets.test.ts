@@ -1,19 +1,14 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { until } from '../../support/until.js';
 import { workflowIs } from '../../support/workflow-is.js';
 import { replay } from '../../replay/replay-history.js';
 import { History } from '../../support/chain.js';
-import { startOperatorWorld, type OperatorWorld } from './held-evaluation.js';
+import { operatorWorldOfFile } from './held-evaluation.js';
 
 // A reset job shows one status in API and Temporal, does not spin, obeys commands and buys no
 // finished rollout again. Its history replays.
 
-let world: OperatorWorld;
-beforeAll(async () => {
-  world = await startOperatorWorld();
-}, 60_000);
-afterAll(() => world.stop(), 60_000);
-afterEach(() => world.world.reset());
+const world = operatorWorldOfFile();
 
 test.each(['signals', 'none'] as const)(
   'a paused evaluation, reapplying %s',

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { until } from '../../support/until.js';
-import { startOperatorWorld, type HeldEvaluation, type OperatorWorld } from './held-evaluation.js';
+import { operatorWorldOfFile, type HeldEvaluation } from './held-evaluation.js';
 
 // After any sequence of an operator's actions API and Temporal show one status, which is that of
 // the last command where one followed; the job then completes, and buys no finished rollout again.
 
-let world: OperatorWorld;
-beforeAll(async () => {
-  world = await startOperatorWorld();
-}, 60_000);
-afterAll(() => world.stop(), 60_000);
+const world = operatorWorldOfFile();
 
 type Action =
   | { do: 'command'; verb: 'pause' | 'resume'; by: 'http' | 'signal'; data: string; encoding: string }
@@ -69,22 +64,11 @@ async function act(job: HeldEvaluation, one: Action): Promise<string | null> {
   }
 }
 
-const agreed = (job: HeldEvaluation, due: string | null) =>
-  until(`${job.id} shows one status`, async () => {
-    const [api, { query, attribute, taskAttempt }] = [
-      await world.statusOf(job.id),
-      await world.operator.view(job.handle),
-    ];
-    const isAgreed = taskAttempt <= 1 && api === query && api === attribute && (due === null || api === due);
-    if (isAgreed) return api;
-    throw new Error(JSON.stringify({ due, api, query, attribute, taskAttempt }));
-  });
-
 test('any sequence of actions', async () => {
   const sequence = fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 6 }), async (actions) => {
     const job = await world.evaluation(6);
-    for (const one of actions) await agreed(job, await act(job, one));
-    if ((await agreed(job, null)) === 'paused') await job.command('resume');
+    for (const one of actions) await world.agreed(job.id, await act(job, one));
+    if ((await world.agreed(job.id, null)) === 'paused') await job.command('resume');
     job.open();
     await job.shows('completed');
     const calls = job.calls();

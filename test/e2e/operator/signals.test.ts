@@ -1,15 +1,10 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { until } from '../../support/until.js';
-import { startOperatorWorld, type OperatorWorld } from './held-evaluation.js';
+import { operatorWorldOfFile } from './held-evaluation.js';
 
 // A signal of any name, payload and encoding has its effect, or none and an event; no job hangs.
 
-let world: OperatorWorld;
-beforeAll(async () => {
-  world = await startOperatorWorld();
-}, 60_000);
-afterAll(() => world.stop(), 60_000);
-afterEach(() => world.world.reset());
+const world = operatorWorldOfFile();
 
 test.each([
   ['json/protobuf', '{}', 'json/protobuf'],
