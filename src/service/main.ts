@@ -5,7 +5,7 @@ import { createLoginTokens } from '../platform/http/dashboard/login-tokens.js';
 import { keysOf } from './keys.js';
 import { createMetrics, type Metrics } from './metrics.js';
 import type { MetricValues } from './metrics/values.js';
-import { mergeMetrics } from './metrics/serve.js';
+import { mergeMetrics } from './metrics/merge.js';
 import { readinessOf, serveHealth } from './health-port.js';
 import { startServers, type Servers } from './servers.js';
 import { chooseAddress } from './address.js';

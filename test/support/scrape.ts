@@ -1,5 +1,5 @@
 import { createMetrics } from '../../src/service/metrics.js';
-import { mergeMetrics } from '../../src/service/metrics/serve.js';
+import { mergeMetrics } from '../../src/service/metrics/merge.js';
 
 /** All metrics of a process that serves and works; a series appears with its first value. */
 export async function scrapeAll(): Promise<string> {

@@ -9,7 +9,7 @@ import { handOver } from './early-stop.js';
 import { stopMessage, type StartedApi } from './api.js';
 import type { MetricValues } from '../metrics/values.js';
 import { metricsOf } from '../metrics/asked.js';
-import { mergeMetrics } from '../metrics/serve.js';
+import { mergeMetrics } from '../metrics/merge.js';
 import type { ReadinessAnswer } from '../../platform/http/server/health.js';
 import { readinessOf, serveHealth, type HealthSources } from '../health-port.js';
 

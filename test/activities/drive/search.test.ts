@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { createMetrics } from '../../../src/service/metrics.js';
-import { mergeMetrics } from '../../../src/service/metrics/serve.js';
+import { mergeMetrics } from '../../../src/service/metrics/merge.js';
 import { readSearch } from '../../../src/jobs/store/step-log.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';

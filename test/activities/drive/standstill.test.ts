@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import type { ContainerClient } from '../../../src/clients/container/client.js';
-import { mergeMetrics } from '../../../src/service/metrics/serve.js';
+import { mergeMetrics } from '../../../src/service/metrics/merge.js';
 import { attemptWorldOfFile, isDone, startSearch } from './attempts.js';
 
 // Invariant: an attempt whose work stands still ends by itself, and the next one goes on from its

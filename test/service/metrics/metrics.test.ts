@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import { createMetrics, type MeasuredCall } from '../../../src/service/metrics.js';
-import { mergeMetrics } from '../../../src/service/metrics/serve.js';
+import { mergeMetrics } from '../../../src/service/metrics/merge.js';
 
 const call: MeasuredCall = {
   provider: 'openai',

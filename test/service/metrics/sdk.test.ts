@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { BufferedMetricUpdate } from '@temporalio/worker';
 import { collectSdkMetrics } from '../../../src/service/metrics/sdk.js';
-import { mergeMetrics } from '../../../src/service/metrics/serve.js';
+import { mergeMetrics } from '../../../src/service/metrics/merge.js';
 import { createMetrics } from '../../../src/service/metrics.js';
 
 // What the SDK buffers is shown beside our own metrics, with bounded labels.
