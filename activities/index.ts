@@ -11,7 +11,6 @@ export type { GateEvaluation } from '../src/kinds/deployment/store/gate.js';
 export type { CommandOutcome, ControlState } from '../src/jobs/store/decisions/record.js';
 export type { GateRun } from './deployments/gate.js';
 export type { Rest, ShownSlice } from './drive/rest.js';
-export type { PreparedJob } from './lifecycle/kind.js';
 export type { Finished } from './lifecycle/lifecycle.js';
 
 /** All activities. Each is idempotent: a retry finds what the first try recorded. */

@@ -21,7 +21,7 @@ export const evaluationActivities: KindActivities<EvaluationSpec> = {
       candidate && addCandidate(tx, job, baselineOf(candidate)),
       planRollouts(tx, job, evaluationRequests(seeds), candidate !== null),
     ]);
-    return { progress: progressOfEvaluation(noOutcomes, seeds.length) };
+    return progressOfEvaluation(noOutcomes, seeds.length);
   },
 
   drive: startEvaluation,

@@ -24,7 +24,7 @@ export interface KindActivities<Spec extends JobSpec = JobSpec> {
   /** The first events of a job; `prompt`: that of the baseline, null: not known yet. */
   startEvents(spec: Spec, prompt: Message[] | null): NewEvent[];
   /** Stores what the first rollout needs; idempotent. */
-  begin(tx: Tx, job: JobRef, spec: Spec, from: { run: number; prompt: Message[] | null }): Promise<PreparedJob>;
+  begin(tx: Tx, job: JobRef, spec: Spec, from: { run: number; prompt: Message[] | null }): Promise<JobProgress>;
   /** Goes on with a prepared job, whose lease the caller holds. */
   drive(tx: Tx, deps: ActivityDeps, rollouts: RolloutRunners, runner: RunnerContext): Promise<() => Promise<Driven>>;
   /** The error and the last events of a job. `view`: what its search has found, null: nothing. */
@@ -45,11 +45,6 @@ export interface AskedContainer {
   /** More than 1: an extended job, whose baseline is on record. */
   run: number;
   signal: AbortSignal;
-}
-
-/** A job that is ready for its first rollout. */
-export interface PreparedJob {
-  progress: JobProgress;
 }
 
 export interface JudgedEnd<Spec> {

@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ContainerError } from '../../src/clients/container/client.js';
+import type { JobProgress } from '../../src/core/jobs/progress.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
 import type { Message } from '../../src/core/prompts/message.js';
 import type { NewEvent } from '../../src/core/events/event.js';
@@ -10,7 +11,7 @@ import { readUsedTime } from '../../src/jobs/store/step-log.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
-import type { AskedContainer, PreparedJob } from './kind.js';
+import type { AskedContainer } from './kind.js';
 import { activitiesOf } from './kinds.js';
 import { checkModels } from './preflight.js';
 import { containerKey, lockOpenJob } from '../jobs/spec.js';
@@ -36,7 +37,7 @@ export function prepareActivities(given: ActivityDeps) {
       }),
 
     /** The steps before a job's first rollout; a repeated call finds what the first one stored. */
-    prepare: (job: JobRef): Promise<PreparedJob> => {
+    prepare: (job: JobRef): Promise<JobProgress> => {
       const watch = new Watch(given, job, 'prepare', { lineMs });
       const deps = watchedDeps(given, watch.line);
       const { db } = deps;

@@ -2,17 +2,17 @@
 import { algorithmOf } from '../../src/core/algorithms/index.js';
 import { SearchProgress } from '../../src/core/algorithms/progress.js';
 import { endEvents, searchResults, stopAdvice } from '../../src/core/events/jobs.js';
-import { progressOfSearch } from '../../src/core/jobs/progress.js';
+import { progressOfSearch, type JobProgress } from '../../src/core/jobs/progress.js';
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
 import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/jobs/store/events.js';
 import { readSearch, saveSearch } from '../../src/jobs/store/step-log.js';
-import { endedAs, type JudgedEnd, type JobClose, type PreparedJob } from './kind.js';
+import { endedAs, type JudgedEnd, type JobClose } from './kind.js';
 import { recordSearchUpdate } from '../jobs/search-update.js';
 import { recordLost, suggestionsOf } from '../jobs/spec.js';
 
 /** Begins a search, or goes on with that of an extended session; idempotent. */
-export async function beginSearch(tx: Tx, job: JobRef, spec: SearchSpec, run: number): Promise<PreparedJob> {
+export async function beginSearch(tx: Tx, job: JobRef, spec: SearchSpec, run: number): Promise<JobProgress> {
   const recorded = await readSearch(tx, job.jobId);
   if (!recorded && run > 1) throw recordLost(job);
   const search = recorded?.search ?? new SearchProgress(algorithmOf(spec.search).create(spec.search), 0);
@@ -21,7 +21,7 @@ export async function beginSearch(tx: Tx, job: JobRef, spec: SearchSpec, run: nu
     if (update) await recordSearchUpdate(tx, job, update);
   }
   if (recorded?.run !== run) await saveSearch(tx, job, search, run);
-  return { progress: progressOfSearch(job.jobId, search, suggestionsOf(spec)) };
+  return progressOfSearch(job.jobId, search, suggestionsOf(spec));
 }
 
 export function endSearch(

@@ -22,7 +22,7 @@ import { Decisions } from './decisions.js';
 import { JobDisplay } from './display.js';
 import { isAtHistoryLimit, runUntilHistoryLimit } from './history-limit.js';
 import { listed } from './lists.js';
-import { readDriven, readFinished, readPrepared } from './results.js';
+import { readDriven, readFinished, readProgress } from './results.js';
 import { RunningTime } from './running-time.js';
 
 /** What a run of the workflow hands to the next one. */
@@ -97,8 +97,8 @@ export class JobControl {
   async prepare(): Promise<void> {
     this.display.prepares();
     for (;;) {
-      const prepared = readPrepared(await prepare(this.job));
-      if (prepared) return this.begin({ ...prepared, leftMs: await readTimeLeft(this.job) });
+      const progress = readProgress(await prepare(this.job));
+      if (progress) return this.begin({ progress, leftMs: await readTimeLeft(this.job) });
       log.warn('the result of the preparation is unreadable; preparing again');
       await this.rest(false);
     }

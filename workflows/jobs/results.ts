@@ -1,5 +1,5 @@
 /** Results of activities, which an operator may have completed by hand with anything. */
-import type { ControlState, Finished, PreparedJob, Rest, ShownSlice } from '../../activities/index.js';
+import type { ControlState, Finished, Rest, ShownSlice } from '../../activities/index.js';
 import type { Labels } from '../../src/contracts/labels.js';
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { AwaitedRewards } from '../../src/core/jobs/details.js';
@@ -15,12 +15,6 @@ export function readDriven(value: unknown): ShownSlice | null {
   if (!rest) return null;
   const state = readState(ownField(value, 'state'), ['running', 'paused']);
   return { rest, progress: readProgress(ownField(value, 'progress')), state, row: readRow(ownField(value, 'row')) };
-}
-
-/** What the preparation of a job came to; null: it is not one. */
-export function readPrepared(value: unknown): PreparedJob | null {
-  const progress = readProgress(ownField(value, 'progress'));
-  return progress && { progress };
 }
 
 /** What a decision came to; null: unknown. */
@@ -120,7 +114,8 @@ function readState(value: unknown, known: readonly ControlState['status'][]): Co
   return isOneOf(status, known) && isNumber(pauses) ? { status, pauses } : null;
 }
 
-function readProgress(value: unknown): JobProgress | null {
+/** How far a job is; null: it is not said. */
+export function readProgress(value: unknown): JobProgress | null {
   const [details, next, takes] = ['details', 'next', 'takes'].map((name) => ownField(value, name));
   const figures = readFigures(ownField(value, 'figures'));
   if (!figures || typeof details !== 'string' || typeof next !== 'string' || !Array.isArray(takes)) return null;

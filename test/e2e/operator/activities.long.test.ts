@@ -38,7 +38,7 @@ async function probed() {
 }
 
 describe('a preparation', () => {
-  test.each([...garbage, ['a made-up result', { leftMs: 1, progress }, 'json/plain'] as const])(
+  test.each([...garbage, ['a made-up result', { leftMs: 1, ...progress }, 'json/plain'] as const])(
     'that is completed with %s is prepared on record before any work',
     async (_, result, encoding) => {
       const { handle, box, open, shows } = await probed();

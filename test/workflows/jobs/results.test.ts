@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { noFigures } from '../../../src/core/jobs/progress.js';
 import { BackOff } from '../../../workflows/jobs/back-off.js';
-import { readDriven, readFinished, readPrepared, readRecorded } from '../../../workflows/jobs/results.js';
+import { readDriven, readFinished, readProgress, readRecorded } from '../../../workflows/jobs/results.js';
 
 // Invariants: a result of an activity is read as it is; anything else is no result, and throws
 // nothing.
@@ -52,7 +52,7 @@ test.each([
     state,
     row: null,
   });
-  expect(readPrepared({ progress: wrong })).toBeNull();
+  expect(readProgress(wrong)).toBeNull();
 });
 
 test.each([
@@ -87,7 +87,7 @@ test('reads any value', () => {
       readDriven({ rest, progress, state, row: rest });
       readFinished({ kind: 'ended', outcome: rest, summary: progress, labels: state });
       readRecorded({ kind: 'moved', state });
-      readPrepared({ progress });
+      readProgress(progress);
       readDriven(rest);
     }),
   );
