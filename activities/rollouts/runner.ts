@@ -17,8 +17,8 @@
  *   shuts down, a request of the workflow, a refusal, a standstill or its share of time: resting.
  *   A stopped job, a lost lease, a fault: stopped.
  * - idle: exchanges once a second, which renews the lease, and returns what it claimed ahead.
- * - resting: starts nothing, returns its claims and records what is in flight as it ends. Then the
- *   run rejects, if a rollout stood still.
+ * - resting: starts nothing, gives its claims back, and records rollouts in flight as they end. If
+ *   a rollout stood still, the run rejects once the others are recorded.
  * - stopped: aborts the rollouts in flight. After a fault it records those that had ended before.
  * - over: nothing is claimed, in flight or unrecorded, and nothing can be claimed. The exchange
  *   that finds it so concludes in its transaction, where the next round of a search begins.

@@ -48,7 +48,7 @@ export interface ServiceOptions {
   separateWorker?: boolean;
   /** Servers that run already, with a migrated database. */
   servers?: Servers;
-  /** Stops what has started, and rejects with a StoppedError. */
+  /** Once aborted, what has started is stopped, and the start rejects with a StoppedError. */
   signal?: AbortSignal;
 }
 

@@ -55,7 +55,7 @@ async function query<Row extends pg.QueryResultRow>(url: string, sql: string): P
   }
 }
 
-/** Runs `ratchet migrate` to its end; returns what it prints. */
+/** Runs `ratchet migrate`; returns its output. */
 async function migrate(env: Record<string, string>, ...args: string[]): Promise<string> {
   const { PATH = '' } = process.env;
   const own = { PATH, RATCHET_SECRET_KEY: cluster.env['RATCHET_SECRET_KEY']!, ...env };

@@ -9,7 +9,7 @@ import { startCluster, type Cluster } from '../support/servers/cluster.js';
 import { descendants } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
-// Invariant: SIGTERM ends a role that still starts with 0, whatever it waits for.
+// Invariant: a role that gets SIGTERM while it starts exits with code 0, whatever it waits for.
 
 const program = join(import.meta.dirname, '../../dist/src/cli/ratchet.js');
 /** The lock that migrations wait for. */

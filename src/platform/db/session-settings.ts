@@ -20,7 +20,7 @@ const meaning = {
   row_security: 'on',
   default_transaction_isolation: 'read committed',
   default_transaction_deferrable: 'off',
-  // Messages of the server that nobody reads.
+  // No notices of the server: nothing reads them.
   client_min_messages: 'warning',
   lock_timeout: '0',
 };

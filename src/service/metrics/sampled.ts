@@ -11,7 +11,7 @@ export interface Samples {
   taskQueues: { type: string; backlog: number; ageSeconds: number }[];
 }
 
-/** Adds gauges of what is read for a scrape. All processes read the same, so it is no sum. */
+/** Adds gauges that are read at each scrape. All processes read the same, so none is summed. */
 export function addSampledGauges(registry: Registry, read: () => Promise<Samples>): void {
   const gauge = (name: string, help: string, labelNames: string[]) =>
     new Gauge({
