@@ -94,7 +94,10 @@ export async function startFakeModel(
   }
 
   const server = createServer((request, response) => {
-    handle(request, response).catch((error: Error) => response.destroy(error));
+    handle(request, response).catch((error: Error) => {
+      if (response.headersSent) response.destroy(error);
+      else response.writeHead(500).end(JSON.stringify({ error: { message: `the fake model failed: ${error.stack}` } }));
+    });
   });
   const { url, close } = await listen(server);
   return {

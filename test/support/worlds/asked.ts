@@ -27,7 +27,9 @@ function ends(messages: readonly Message[]): string[] {
 
 /** What the service asks with these messages; null: they are a rollout's. */
 export function kindOf(messages: readonly Message[]): Question['kind'] | null {
-  const of = marks.find(([, mark]) => messages.some(({ content }) => content.includes(mark)));
+  // Callers send assistant messages of tool calls alone, and lists of parts.
+  const texts = messages.map(({ content }: { content?: unknown }) => (typeof content === 'string' ? content : ''));
+  const of = marks.find(([, mark]) => texts.some((one) => one.includes(mark)));
   return of?.[0] ?? null;
 }
 
