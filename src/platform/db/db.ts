@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { BatchError, runBatch, type Statement } from './batch.js';
-import { connectMs, Route } from './route.js';
+import { answerMs, connectMs, Route } from './route.js';
 import { ofService, startOptions } from './session-settings.js';
 import { Transaction, type Settings, type Tx } from './transaction.js';
 
@@ -65,7 +65,15 @@ export function connect(url: string, log: Logger, max = 10): Db {
       }
     });
   const orgBatch: Db['orgBatch'] = (orgId, statements) =>
-    withClient((client) => runBatch(client, orgId, statements, parserOf));
+    withClient(async (client, spoil) => {
+      try {
+        return await runBatch(client, orgId, statements, parserOf);
+      } catch (error) {
+        // No answer came: it would be taken for that of the next batch.
+        if (!(error instanceof BatchError)) spoil(error as Error);
+        throw error;
+      }
+    });
 
   return {
     org: (orgId, work) => run({ 'app.org': orgId }, work),
@@ -94,7 +102,7 @@ function createPool(route: Route, log: Logger, max: number): pg.Pool {
     max,
     // Pipelined: the statements do not wait for `begin`.
     pipeline: true,
-    query_timeout: 30_000,
+    query_timeout: answerMs,
     application_name: 'ratchet',
     types: { getTypeParser: parserOf as typeof pg.types.getTypeParser },
   });

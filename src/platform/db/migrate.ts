@@ -74,7 +74,9 @@ interface MigrateOptions {
 export async function migrate(url: string, log: Logger, options: MigrateOptions = {}): Promise<string[]> {
   const read = readDatabaseUrlOf('DATABASE_URL', url);
   try {
-    const client = await openClient(new Route(url, (ofUrl) => startOptions(ofMigrations, ofUrl)), 'ratchet-migrate');
+    const client = await openClient(new Route(url, (ofUrl) => startOptions(ofMigrations, ofUrl)), {
+      application_name: 'ratchet-migrate',
+    });
     try {
       return await migrateOn(client, log, options);
     } finally {

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { routeOfService } from './db.js';
-import { openClient } from './route.js';
+import { answerMs, openClient } from './route.js';
 
 /**
  * Postgres notifications with the id they concern: ratchet_events (job), ratchet_control (job) and
@@ -44,7 +44,7 @@ export function listen(url: string, log: Logger): Notifications {
 
   async function open(): Promise<void> {
     try {
-      const next = await openClient(route, 'ratchet-listen');
+      const next = await openClient(route, { application_name: 'ratchet-listen', query_timeout: answerMs });
       client = next;
       let lost = false;
       const lose = (error?: Error) => {

@@ -49,7 +49,7 @@ export function explainRefusal(error: unknown, url: DatabaseUrl, setting: UrlSet
     );
   if (code === '42501' && message.includes('set role'))
     return line(
-      `The role ${user} may not become ratchet_app (${message}). Let an administrator run: grant ratchet_app to ${name(user)};`,
+      `The role ${user} may not become ratchet_app (${message}). ${migrateAgain}. Where the database is migrated already, let an administrator run: grant ratchet_app to ${name(user)};`,
     );
   if (code === '42501' && message.includes('for schema'))
     return line(

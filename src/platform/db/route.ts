@@ -12,6 +12,8 @@ interface Way {
 
 /** For a connection to be there, before the next way is tried. */
 export const connectMs = 10_000;
+/** For the answer to a statement of the service, which Postgres itself ends earlier. */
+export const answerMs = 30_000;
 
 /**
  * The ways of a URL to its database, as in libpq: each of its hosts, with and without TLS where the
@@ -41,6 +43,8 @@ export class Route {
       options: optionsOf(read.options),
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
+      // The listening connection sends nothing by which it would notice a dead network.
+      keepAliveInitialDelayMillis: 10_000,
       ...(channelBinding && { enableChannelBinding: true }),
     };
   }
@@ -116,10 +120,13 @@ class ReadOnlyServerError extends Error {
   }
 }
 
-/** Opens one connection of its own. */
-export function openClient(route: Route, applicationName: string): Promise<pg.Client> {
+/** Opens one connection of its own. `query_timeout`: for each answer, in milliseconds. */
+export function openClient(
+  route: Route,
+  own: { application_name: string; query_timeout?: number },
+): Promise<pg.Client> {
   return route.connect(async () => {
-    const client = new pg.Client({ application_name: applicationName, ...route.here });
+    const client = new pg.Client({ ...own, ...route.here });
     // The next query rejects.
     client.on('error', () => undefined);
     try {

@@ -69,7 +69,7 @@ async function printed(refused: Promise<unknown>): Promise<string> {
 
 test('a connection is ratchet_app, and nobody once it resets its role', async () => {
   const url = await prepare(await createDatabase(), randomBytes(32));
-  await using(openClient(routeOfService(url), 'test'), async (client) => {
+  await using(openClient(routeOfService(url), { application_name: 'test' }), async (client) => {
     const who = async () => (await client.query('select current_user as name')).rows[0].name as string;
     expect(await who()).toBe('ratchet_app');
     await client.query('reset role');
