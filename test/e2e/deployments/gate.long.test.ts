@@ -14,6 +14,7 @@ import { activityOf } from '../../support/job-activity.js';
 import { gate, type Gate } from '../../support/gate.js';
 import { command, deployments, eventsOf, evaluations, readJob, type Evaluation } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
+import { Operator } from '../../support/operator.js';
 import { promptOf, startRulesWorld } from '../../support/worlds/rules.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
@@ -144,6 +145,18 @@ describe('a gate judges again when the live deployment changes during its evalua
     expect(deployment.previous_id).toBe(what === 'delete' ? second.id : first.id);
     expect(await servedBy()).toBe(id);
   });
+});
+
+test('a gate that is reset does not take the evaluation of an earlier incumbent for that of the next', async () => {
+  await live(0.5);
+  const release = hold(0.5);
+  const id = await create(0.9, { min_improvement: 0.1 });
+  await asked(0.5);
+  const other = await live(0.6);
+  await new Operator(on.service.temporal).reset(on.service.workflow(id), 'first', 'signals');
+  release();
+  expect(await built(on.service, id)).toMatchObject({ status: 'failed', error_details: { code: 'gate_overtaken' } });
+  expect(await servedBy()).toBe(other.id);
 });
 
 describe('a gate whose name alternates after each of its judgements', () => {
