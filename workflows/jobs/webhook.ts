@@ -1,4 +1,12 @@
-import { ActivityFailure, CancellationScope, log, setDefaultSignalHandler, sleep } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  log,
+  setDefaultSignalHandler,
+  sleep,
+} from '@temporalio/workflow';
+import { faultOf } from '../../src/core/jobs/fault.js';
 import { abandonWebhook, deliverWebhook, isDelivered } from '../activities.js';
 import { readJob } from './input.js';
 
@@ -17,5 +25,7 @@ export async function webhookWorkflow(input?: unknown): Promise<void> {
     log.warn('webhook not delivered', { jobId: job.jobId, error });
     await CancellationScope.nonCancellable(() => abandonWebhook(job));
     if (!(error instanceof ActivityFailure)) throw error;
+    const { cause } = error;
+    if (cause instanceof ApplicationFailure && faultOf(cause).code === 'job_gone') throw cause;
   }
 }

@@ -90,10 +90,15 @@ test.each([
   90_000,
 );
 
-test.each([{ carried: { inbox: 7 } }, { gate: {} }, {}])('one of an unknown job, with %j, fails', async (more) => {
+test.each([
+  ['evaluationWorkflow', { carried: { inbox: 7 } }],
+  ['evaluationWorkflow', { gate: {} }],
+  ['deploymentWorkflow', {}],
+  ['webhookWorkflow', {}],
+])('%s of an unknown job, with %j, fails', async (type, more) => {
   const id = `by-hand-${randomUUID()}`;
   const input = payloadOf(JSON.stringify({ orgId: 'default', jobId: 'evl_0', ...more }));
-  await world.operator.start(id, 'evaluationWorkflow', taskQueue, [input]);
+  await world.operator.start(id, type, taskQueue, [input]);
   await workflowIs(world.service.temporal.workflow.getHandle(id), 'FAILED');
 });
 
