@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelRequest } from '../support/fakes/model.js';
 import { gate, type Gate } from '../support/gate.js';
 import { isProposal, kindOf } from '../support/worlds/asked.js';
@@ -156,7 +157,12 @@ test('repeats no recorded call, and accounts for every answer', async () => {
     begin('proposal', ({ asker }) => asker === 'writer'),
     begin('judge', ({ asker }) => asker === 'judge'),
     begin('step', ({ asker }) => asker === 'solve'),
-    begin('run', async ({ job }) => first.has(job) && (await runOf(job)) !== first.get(job)),
+    begin('run', async ({ job }) => {
+      if (first.has(job) && (await runOf(job)) !== first.get(job)) return true;
+      // A slow model: the first run must not be the last one.
+      await delay(200);
+      return false;
+    }),
     begin('tight', ({ asker }) => asker === 'judge', tightUsd),
   ]);
   const all = [...ids.keys()];

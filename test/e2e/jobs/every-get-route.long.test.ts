@@ -181,6 +181,7 @@ const walk = (jobs: readonly string[]) =>
     system_id: 'any',
     system_name: 'any',
     name: 'prompt',
+    exclude: 'worker',
     metadata: '{}',
     tag: 'any',
     correlation_id: traffic!.calls[0]!.correlationId,
