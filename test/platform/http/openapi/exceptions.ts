@@ -86,7 +86,7 @@ const exceptions: readonly Exception[] = [
   },
   {
     check: accepted,
-    pointer: /\/(gepa\/(generations|population_size|minibatch_size)|mipro\/(num_trials|\w*size))$/,
+    pointer: /\/(gepa\/(generations|population_size|minibatch_size)|mipro\/(num_trials|\w*size)|evaluation\/repeats)$/,
     reason: 'JSON Schema does not calculate: the product of two fields, or a batch of the seeds, is too large.',
   },
   {
