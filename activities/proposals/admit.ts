@@ -93,7 +93,7 @@ function admit(
       ...(graphJson && { graph: graphJson }),
       detail: detailOf(proposal, request),
       ...('edits' in proposal && { edits: proposal.edits }),
-      ...(algorithmOf(spec.search).hasDemos && { demos }),
+      ...((algorithmOf(spec.search).hasDemos || demos.length > 0) && { demos }),
     },
   };
 }

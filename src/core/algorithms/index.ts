@@ -41,7 +41,7 @@ interface AlgorithmEntry<Settings> {
   totalGenerations(search: Omit<Settings, SeedFields>): number;
   /** `components`: those of the prompt, where known. */
   estimate(search: Settings, run: { isLive: boolean; components: number }): SearchEstimate;
-  /** Whether candidates have demonstrations beside their texts. */
+  /** Whether every candidate has demonstrations beside its texts, if only none. */
   hasDemos: boolean;
 }
 

@@ -2,7 +2,7 @@
 import { mutationOf, type MutationConfig } from '../proposals/mutation.js';
 import { recordProposals } from '../proposals/proposer-failures.js';
 import { minibatchOf, type SearchConfig } from './config.js';
-import type { Approach, CandidateSummary, Decision, ProposalAnswer, ProposalRequest } from './protocol.js';
+import type { Approach, CandidateSummary, Composition, Decision, ProposalAnswer, ProposalRequest } from './protocol.js';
 import type { EndPhase, SearchState } from './state.js';
 
 /** A candidate to propose; several parents make a merge. */
@@ -17,6 +17,8 @@ export interface PlannedProposal {
   ablation?: number;
   /** A person's prompt, by its id. */
   given?: string;
+  /** The candidate's parts, all known. */
+  compose?: Composition;
   /** How the model is asked; absent: as in a search that is not stalled. */
   approach?: Approach;
 }
@@ -30,9 +32,10 @@ export function proposalRequests(
   const reflections = planned.filter(isReflection);
   return planned.map((proposal): ProposalRequest => {
     const { candidate, parents, offered = [], generation = current } = proposal;
-    const { ablation, approach, given } = proposal;
+    const { ablation, approach, given, compose } = proposal;
     const request = { candidate, parent: parents[0]!, generation, ordinals: offered.map(({ ordinal }) => ordinal) };
     if (given !== undefined) return { ...request, kind: 'given', given };
+    if (compose !== undefined) return { ...request, kind: 'compose', compose };
     if (parents.length > 1) return { ...request, kind: 'merge', merge: parents };
     if (ablation !== undefined) return { ...request, kind: 'ablate', ablation };
     if (approach !== undefined) {
@@ -46,8 +49,9 @@ export function proposalRequests(
   });
 }
 
-function isReflection({ parents, ablation, approach, given }: PlannedProposal): boolean {
-  return parents.length === 1 && ablation === undefined && approach === undefined && given === undefined;
+function isReflection({ parents, ablation, approach, given, compose }: PlannedProposal): boolean {
+  const isOther = [ablation, approach, given, compose].some((origin) => origin !== undefined);
+  return parents.length === 1 && !isOther;
 }
 
 /**

@@ -77,3 +77,37 @@ export function noiseOf(results: Results): Noise {
   const comparisons = all.reduce((total, own) => total + own.comparisons, 0);
   return { variance: comparisons === 0 ? 0 : sum(all.flatMap(({ squares }) => squares)) / comparisons, comparisons };
 }
+
+/** A completed rollout with its reward. */
+export interface RewardedRollout {
+  ordinal: number;
+  candidate: number;
+  seed: number;
+  reward: number;
+}
+
+/** All slots of a request read the same rollouts. Not part of any state. */
+const rewarded = new WeakMap<Results, readonly RewardedRollout[]>();
+
+export function rolloutsOf(results: Results): readonly RewardedRollout[] {
+  let all = rewarded.get(results);
+  if (!all) rewarded.set(results, (all = readRollouts(results)));
+  return all;
+}
+
+function readRollouts(results: Results): RewardedRollout[] {
+  const all: RewardedRollout[] = [];
+  for (const [key, own] of Object.entries(results)) {
+    const candidate = Number(key);
+    for (const [seed, measured] of readOwn(own).seeds) {
+      for (const [ordinal, reward] of measured) all.push({ ordinal, candidate, seed, reward });
+    }
+  }
+  return all.sort((left, right) => left.ordinal - right.ordinal);
+}
+
+/** The first of the rollouts on each seed. */
+export function firstOfSeeds(rollouts: readonly RewardedRollout[]): RewardedRollout[] {
+  const seeds = new Set<number>();
+  return rollouts.filter(({ seed }) => !seeds.has(seed) && seeds.add(seed));
+}

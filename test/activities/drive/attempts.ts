@@ -44,7 +44,13 @@ export async function startSearch(
 ) {
   const id = await createSession(http, {
     container_url: world.container.url,
-    gepa: { population_size: 2, generations, minibatch_size: 2, evaluation: { seeds: [0, 1, 2, 3, 4, 5] } },
+    gepa: {
+      population_size: 2,
+      generations,
+      minibatch_size: 2,
+      demonstrations: 0,
+      evaluation: { seeds: [0, 1, 2, 3, 4, 5] },
+    },
     max_concurrent: 4,
     rng_seed: 7,
     ...spec,

@@ -52,9 +52,9 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
   };
 }
 
-/** Whether a child lacks text of its parent, and no regression seed has shown what that loses. */
-export function isUntested(model: RewardModel, { rounds, removed }: Trial): boolean {
-  return model.noise.variance === 0 && rounds === 1 && removed.length > 0;
+/** Whether no regression seed has shown what a child's lost text, or its turns, lose. */
+export function isUntested(model: RewardModel, { rounds, removed, compose }: Trial): boolean {
+  return model.noise.variance === 0 && rounds === 1 && (removed.length > 0 || compose !== undefined);
 }
 
 /** The verdict from the known results, if the budget does not cover further rollouts. */
@@ -82,16 +82,18 @@ function savingOf({ costs }: GepaState, { candidate, parents, approach }: Trial)
  * more for a child that lacks text of its parent.
  */
 export function regressionSeeds(state: GepaState, model: RewardModel, trial: Trial, least: number): number[] {
-  const { candidate, parents, removed, ablation, approach } = trial;
+  const { candidate, parents, removed, ablation, approach, compose } = trial;
   const solved = solvedSeeds(state, model, parents[0]!, candidate);
   if (ablation !== undefined || approach === 'compress')
     return solved.slice(0, Math.max(1, Math.min(ablationSeeds(state), searchRollouts(state))));
   const taught = removed.flatMap((ancestor) =>
     solved.filter((seed) => gainedOn(state.results, model, ancestor, seed)).slice(0, 2),
   );
+  // Turns change every answer, as lost text may.
+  const isWhole = removed.length > 0 || compose !== undefined;
   // One changed step can break every seed of a graph at once.
   const additions = state.config.editsStructure ? Math.max(1, least) : least;
-  const count = Math.min(maxRegressionSeeds(state.config), removed.length > 0 ? minibatchOf(state.config) : additions);
+  const count = Math.min(maxRegressionSeeds(state.config), isWhole ? minibatchOf(state.config) : additions);
   return [...new Set([...taught, ...solved])].slice(
     0,
     Math.max(count, Math.min(taught.length, maxRegressionSeeds(state.config))),

@@ -130,8 +130,8 @@ function accept(
   const sums = sumsOf(state, trial, verdict);
   decisions.push({ type: 'candidate_accepted', candidate, generation, ...sums, estimate, ...reason });
   const pool = [...state.pool, candidate];
-  // A child accepted for its cost or length alone has no gain to bring into a merge.
-  return verdict.saves ? { ...state, pool } : { ...state, pool, unmerged: [...state.unmerged, trial] };
+  // A merge combines texts: turns are no text, and one accepted for its cost has no gain.
+  return verdict.saves || trial.compose ? { ...state, pool } : { ...state, pool, unmerged: [...state.unmerged, trial] };
 }
 
 function reject(

@@ -112,12 +112,13 @@ export function addProposed(
 }
 
 /** In the order in which they are planned. */
-const kinds = ['merge', 'given', 'ablation', 'reflection'] as const;
+const kinds = ['merge', 'given', 'ablation', 'demonstration', 'reflection'] as const;
 type Kind = (typeof kinds)[number];
 
-function kindOf({ parents, ablation, given }: Trial): Kind {
+function kindOf({ parents, ablation, given, compose }: Trial): Kind {
   if (parents.length > 1) return 'merge';
   if (given !== undefined) return 'given';
+  if (compose !== undefined) return 'demonstration';
   return ablation === undefined ? 'reflection' : 'ablation';
 }
 
@@ -138,6 +139,7 @@ function addOfKind(
     case 'merge':
       return added;
     case 'given':
+    case 'demonstration':
       reportFailedProposals(answers, generationOf, decisions);
       return added;
     case 'ablation':

@@ -32,6 +32,7 @@ export const gepaDefaults = {
   merge: true,
   componentSelection: 'feedback',
   parentSelection: 'estimate',
+  demonstrations: 0,
   slots: 1,
 } satisfies Partial<GepaConfig>;
 
@@ -56,7 +57,8 @@ export function minimumRollouts(config: GepaConfig): number {
 export function estimateRollouts(config: GepaConfig): number {
   const evaluations = evaluationRollouts(config) * (1 + config.generations) + heldoutRollouts(config);
   const proposals = config.generations * config.populationSize * 2 * (minibatchOf(config) + maxRegressionSeeds(config));
-  const all = evaluations + proposals + noiseProbes(config);
+  const explored = Math.min(exploredPerDemo * config.demonstrations, config.trainSeeds.length);
+  const all = evaluations + proposals + noiseProbes(config) + explored;
   return Math.min(all, config.maxRollouts ?? Infinity);
 }
 
@@ -71,9 +73,12 @@ export function estimateSearch(config: GepaConfig): SearchEstimate {
     // Minibatches that test a proposal: at least the child's, mostly the parent's too.
     testRollouts: { low: rollouts, likely: 2 * rollouts, high: 2 * rollouts },
     shownRollouts: minibatchOf(config),
-    maxDemos: 0,
+    maxDemos: config.demonstrations,
   };
 }
+
+/** Rollouts for each demonstration that find rows which the baseline fails. */
+export const exploredPerDemo = 4;
 
 export function configProblems(config: GepaConfig): ConfigProblem<keyof GepaConfig>[] {
   const problems: ConfigProblem<keyof GepaConfig>[] = [];

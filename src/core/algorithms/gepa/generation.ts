@@ -24,6 +24,15 @@ import { completeEarlier, recorded, whyStop } from './completion.js';
 import { afterEvaluation, evaluated, isAffordable, isEvaluated, isEvaluationDue } from './evaluations.js';
 import { explore, exploreAhead, exploreFurther, hasEnoughFailures } from './exploration.js';
 import { planGiven } from './given.js';
+import {
+  addDemos,
+  exploreForDemos,
+  isDemonstrating,
+  planDemonstrations,
+  requestDemos,
+  withExploration,
+  withSets,
+} from './demonstrations.js';
 import { drawParent } from './parents.js';
 import { incumbentOf, trimPool } from './pool.js';
 import { beginRound } from './round.js';
@@ -50,7 +59,8 @@ export function afterRound(
   const tested = rejectOrphans(added.state, tests, added.trials, decisions);
   state = tested.state;
   const open = [...decided.open, ...tested.trials.map((trial) => firstTest(state, trial))];
-  if (begins && open.length === 0) return propose(state, exploreFurther(state, batches.minibatch!), decisions);
+  if (begins && open.length === 0)
+    return demonstrate(state) ?? propose(state, exploreFurther(state, batches.minibatch!), decisions);
   return planRound(state, open, decisions);
 }
 
@@ -113,7 +123,25 @@ function beginGeneration(before: GepaState, decisions: Decision[]): GepaState {
   const generation = before.begun + 1;
   const begun: GepaState = { ...before, generation, begun: generation, unmerged: [] };
   const state = { ...begun, parent: drawParent(begun) };
-  return propose(state, explore(state), decisions);
+  return demonstrate(state) ?? propose(state, explore(state), decisions);
+}
+
+/** The next step of a generation of demonstrations; null: it reflects. */
+function demonstrate(state: GepaState): GepaState | null {
+  if (!isDemonstrating(state)) return null;
+  if (state.demonstrations === undefined) return requestDemos(state);
+  const minibatch = exploreForDemos(state);
+  if (minibatch.length > 0) return beginRound(withExploration(state), { pairs: { minibatch }, begins: true });
+  const request = requestDemos(state);
+  if (request !== null) return request;
+  const children = planDemonstrations(state);
+  return children.length === 0 ? null : beginRound(withSets(withChildren(state, children), children), { children });
+}
+
+/** Tests the sets of demonstrations that the answer allows, or reflects. */
+export function afterDemos(before: GepaState, _: Round, decisions: Decision[], { demos }: RoundAnswers): GepaState {
+  const state = addDemos(before, demos!);
+  return demonstrate(state) ?? propose(state, explore(state), decisions);
 }
 
 /** Asks for the proposals of the generation that began, or first runs `minibatch`, if not empty. */

@@ -1,6 +1,6 @@
 /** The state of a GEPA search; about 20 characters for each requested rollout. */
 import { seedRng, shuffle } from '../../math/random.js';
-import type { Approach } from '../../search/protocol.js';
+import type { Approach, Composition } from '../../search/protocol.js';
 import { beginSeededSearch, requireValid, type CommonPhase, type Round, type SeededState } from '../../search/state.js';
 import { configProblems, type GepaConfig } from './config.js';
 
@@ -24,6 +24,26 @@ export interface Trial {
   approach?: Approach;
   /** A person wrote the child. */
   given?: string;
+  /** The child is its parent with these demonstrations. */
+  compose?: Composition;
+}
+
+/** Rollouts that can be demonstrations, and the sets of them that were tested. */
+export interface Demonstrations {
+  /** Number of the prompt's components. */
+  components: number;
+  /** Where the turns go: a component's calls, or (null) every call. */
+  slot: string | null;
+  /** In the order of coverage. */
+  labeled: number[];
+  /** Rollouts by answer, of answers that several share. */
+  sameAnswer: number[][];
+  /** Rollouts below this ordinal were searched. */
+  searched: number;
+  /** Whether the search has looked for rows that the baseline fails. */
+  isExplored: boolean;
+  /** By candidate: its set of rollouts. */
+  sets: Readonly<Record<string, number[]>>;
 }
 
 /** The batches of a round are `gate`, `minibatch` and `evaluation`; absent ones are empty. */
@@ -39,7 +59,8 @@ export interface RoundPhase extends Round {
   begins?: true;
 }
 
-export type Phase = CommonPhase | RoundPhase;
+/** `demos`: a request for rollouts that can be demonstrations. */
+export type Phase = CommonPhase | RoundPhase | (Round & { name: 'demos' });
 
 export interface GepaState extends SeededState {
   algorithm: 'gepa';
@@ -57,6 +78,8 @@ export interface GepaState extends SeededState {
   ablated?: Readonly<Record<string, number>>;
   /** By parent: the candidate that was requested as its shorter form. */
   compressed: Readonly<Record<string, number>>;
+  /** Absent: not asked for; `none`: no right answer is known. */
+  demonstrations?: Demonstrations | 'none';
   /** Generations of a stalled search in a row that brought no new candidate. */
   idle: number;
   /** Requested rollouts at the time of the last evaluation. */

@@ -1,6 +1,6 @@
 /** Random sets of demonstrations: new ones that cover every answer, and changes to a set. */
 import { shuffle, uniformInt, type Rng } from '../../math/random.js';
-import { rolloutsOf } from './good-rollouts.js';
+import { rolloutsOf } from '../../search/results.js';
 import type { DemoSet, MiproState, UsableDemos } from './state.js';
 
 /** `balanced`: a new set; `replaced`: half of a set is exchanged; `reordered`: the same ones. */

@@ -2,7 +2,8 @@
 import type { Rng } from '../../math/random.js';
 import type { UsableSlot } from '../../search/protocol.js';
 import { drawSet, type Draw } from './demo-draws.js';
-import { goodRewardThreshold, rolloutsOf, type RewardedRollout } from './good-rollouts.js';
+import { firstOfSeeds, rolloutsOf } from '../../search/results.js';
+import { goodRewardThreshold } from './good-rollouts.js';
 import type { DemoSet, MiproState, UsableDemos } from './state.js';
 
 /** The most rollouts of one demo request: good ones, and others that may have a labeled answer. */
@@ -29,11 +30,6 @@ export function demoCandidates({ results, searchedForDemos, config }: MiproState
     ...good.sort((left, right) => right.reward - left.reward).slice(0, maxRequested.good),
     ...others.slice(0, maxRequested.other),
   ].map(({ ordinal }) => ordinal);
-}
-
-function firstOfSeeds(rollouts: readonly RewardedRollout[]): RewardedRollout[] {
-  const seeds = new Set<number>();
-  return rollouts.filter(({ seed }) => !seeds.has(seed) && seeds.add(seed));
 }
 
 /** Rollouts for the description of the task; none after the first request. */

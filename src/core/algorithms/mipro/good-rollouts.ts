@@ -1,35 +1,7 @@
-/** The rewarded rollouts of a search, and which of them are good. */
+/** Which rollouts of a search are good. */
 import { exceeds, solvedReward } from '../../math/rewards.js';
-import { readOwn, type Results } from '../../search/results.js';
+import { rolloutsOf, type RewardedRollout } from '../../search/results.js';
 import type { MiproState } from './state.js';
-
-/** A completed rollout with its reward. */
-export interface RewardedRollout {
-  ordinal: number;
-  candidate: number;
-  seed: number;
-  reward: number;
-}
-
-/** All slots of a request read the same rollouts. Not part of any state. */
-const read = new WeakMap<Results, readonly RewardedRollout[]>();
-
-export function rolloutsOf(results: Results): readonly RewardedRollout[] {
-  let all = read.get(results);
-  if (!all) read.set(results, (all = readRollouts(results)));
-  return all;
-}
-
-function readRollouts(results: Results): RewardedRollout[] {
-  const all: RewardedRollout[] = [];
-  for (const [key, own] of Object.entries(results)) {
-    const candidate = Number(key);
-    for (const [seed, measured] of readOwn(own).seeds) {
-      for (const [ordinal, reward] of measured) all.push({ ordinal, candidate, seed, reward });
-    }
-  }
-  return all.sort((left, right) => left.ordinal - right.ordinal);
-}
 
 /** The least reward of a good rollout; `solvedReward` if all rewards are equal. */
 export function goodRewardThreshold(all: readonly RewardedRollout[]): number {

@@ -3,10 +3,9 @@
  * seeds the better half goes on (successive halving).
  */
 import type { Pair } from '../../search/batch.js';
-import { measuredOn } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { posteriorsLeft } from '../../search/targeted-test.js';
-import { rolloutsOf } from './good-rollouts.js';
+import { measuredOn, rolloutsOf } from '../../search/results.js';
 import type { MiproState, Tests } from './state.js';
 
 /** Seeds of a round. */

@@ -18,6 +18,8 @@ const evaluationSchema = z.strictObject({
   repeats: count(100).default(1).describe('Repetitions of each seed in an evaluation, for noisy rewards.'),
 });
 
+const demosSchema = wholeNumber(0, maxDemos);
+
 const gepaSchema = z.strictObject({
   population_size: count(500).describe('Proposals per generation.'),
   generations: count(2_000),
@@ -29,6 +31,11 @@ const gepaSchema = z.strictObject({
     .enum(['feedback', 'round_robin', 'all'])
     .default('feedback')
     .describe('The components that a proposal rewrites: those named in the feedback, each in turn, or all.'),
+  demonstrations: demosSchema
+    .default(16)
+    .describe(
+      'The most train rows that a prompt may show as turns, with their right answers; 0: none. The search chooses rows and number. Live traffic has none.',
+    ),
   parent_selection: z
     .enum(['estimate', 'pareto'])
     .default('estimate')
@@ -36,8 +43,6 @@ const gepaSchema = z.strictObject({
       'The parent of proposals: the candidate with the highest estimated reward, or one drawn from the Pareto front over the train seeds, as in the paper. Live traffic without seeds has no front.',
     ),
 });
-
-const demosSchema = wholeNumber(0, maxDemos);
 
 const miproSchema = z.strictObject({
   num_candidates: count(50).describe(

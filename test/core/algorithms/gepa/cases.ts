@@ -52,6 +52,7 @@ export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case
     rngSeed: fc.maxSafeInteger(),
     merge: fc.constantFrom(true, true, false),
     parentSelection: fc.constantFrom<GepaConfig['parentSelection'][]>('estimate', 'estimate', 'pareto'),
+    demonstrations: fc.constantFrom(0, 0, 2, 8),
     slots: fc.constantFrom(1, 1, 4, 8, 32),
     repeats: fc.constantFrom(1, 1, 2, 3),
     patience: fc.constantFrom(null, null, 1, 2, 3),
@@ -90,6 +91,12 @@ export function worldOf({
   const draw = (stream: number, below: number) => uniformInt(seedRng(answerSeed, stream), below)[0];
   const rewards = [0, 0, 0.1, 0.3, 0.4, 0.6, 0.7, 1, 1, 1];
   return {
+    findDemos({ ordinals }) {
+      const usable = ordinals.filter((ordinal) => draw(ordinal * 4 + 2, 100) >= failing);
+      const sameAnswer = [0, 1].map((answer) => usable.filter((ordinal) => ordinal % 3 === answer));
+      const labeled = { component: null, bootstrapped: [], labeled: usable, sameAnswer };
+      return { components: ['system'], slots: draw(1, 5) === 0 ? [labeled, labeled] : [labeled] };
+    },
     rollout({ ordinal, candidate, seed }) {
       const mayFail = !neverFails.has(seed);
       if (mayFail && draw(ordinal * 4, 100) < infrastructure) return 'infrastructure';

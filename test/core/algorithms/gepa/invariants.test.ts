@@ -9,7 +9,8 @@
  *  4. only the baseline and accepted candidates become parents, and a merge combines candidates
  *     accepted in its generation;
  *  5. a child is accepted only for a measured gain, a shorter child or a merge only without loss; a
- *     candidate has at most one verdict.
+ *     candidate has at most one verdict;
+ *  6. a candidate has at most `demonstrations` rows, each a train row, once.
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -102,6 +103,20 @@ const disappointing: Case = {
 };
 
 describe('a GEPA search', () => {
+  check('shows train rows alone, each once, within the limit', (run, { config }) => {
+    const seedOf = new Map(run.requests.map(({ ordinal, seed }) => [ordinal, seed]));
+    for (const { compose, parent } of run.proposals) {
+      if (!compose) continue;
+      const [{ labeled, bootstrapped } = { labeled: [], bootstrapped: [] }] = compose.demos;
+      expect([compose.parents, bootstrapped]).toEqual([[parent], []]);
+      expect(labeled.length).toBeGreaterThan(0);
+      expect(labeled.length).toBeLessThanOrEqual(config.demonstrations);
+      const shown = labeled.map((ordinal) => seedOf.get(ordinal)!);
+      expect(new Set(shown).size).toBe(shown.length);
+      expect(shown.filter((seed) => !config.trainSeeds.includes(seed))).toEqual([]);
+    }
+  });
+
   testCommonInvariants(subject);
   // With noise, later rollouts change the compared rewards.
   testSeededInvariants(subject, (run) => !differ(measuredIn(run)));
@@ -204,13 +219,13 @@ describe('a GEPA search', () => {
     let last = 0;
     for (const { work, decisions } of run.turns) {
       for (const request of proposalsIn(work)) {
-        const { candidate, parent, merge, generation, ordinals, approach } = request;
+        const { candidate, parent, merge, generation, ordinals, approach, compose } = request;
         expect(candidate).toBe(++last);
         for (const source of merge ?? [parent])
           expect(accepted.has(source) || tied.has(source) || merges.has(source)).toBe(true);
         if (merge && config.slots > 1) merges.add(candidate);
         if (!merge) {
-          expect(ordinals.length === 0).toBe(approach === 'compress');
+          expect(ordinals.length === 0).toBe(approach === 'compress' || compose !== undefined);
           continue;
         }
         expect(config.merge).not.toBe(false);

@@ -6,7 +6,8 @@ import {
   toDescribe,
   demoCandidates,
 } from '../../../../src/core/algorithms/mipro/demos.js';
-import { goodRewardThreshold, rolloutsOf } from '../../../../src/core/algorithms/mipro/good-rollouts.js';
+import { goodRewardThreshold } from '../../../../src/core/algorithms/mipro/good-rollouts.js';
+import { rolloutsOf } from '../../../../src/core/search/results.js';
 import type { MiproConfig } from '../../../../src/core/algorithms/mipro/config.js';
 import {
   createMipro,

@@ -22,7 +22,8 @@ import {
   miproLimits,
   trialLimit,
 } from '../../../../src/core/algorithms/mipro/config.js';
-import { goodRewardThreshold, rolloutsOf } from '../../../../src/core/algorithms/mipro/good-rollouts.js';
+import { goodRewardThreshold } from '../../../../src/core/algorithms/mipro/good-rollouts.js';
+import { rolloutsOf } from '../../../../src/core/search/results.js';
 import { leaderOf } from '../../../../src/core/algorithms/mipro/expected-reward.js';
 import { spaceOf } from '../../../../src/core/algorithms/mipro/space.js';
 import type { MiproState } from '../../../../src/core/algorithms/mipro/state.js';

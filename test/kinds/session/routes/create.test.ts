@@ -63,9 +63,9 @@ describe('create session', () => {
       online_url: base,
       chat_completions_url: `${base}/chat/completions`,
       // 2 for the baseline, then 4 proposals, each with minibatches for parent and child and an
-      // evaluation.
+      // evaluation; 2 train seeds for demonstrations.
       estimate: {
-        rollouts: 42,
+        rollouts: 44,
         cost_usd: { low: expect.any(Number), likely: expect.any(Number), high: expect.any(Number) } as unknown,
       },
       warnings: [expect.stringContaining('train_seeds')],
@@ -104,6 +104,7 @@ describe('create session', () => {
         targetReward: null,
         merge: true,
         componentSelection: 'feedback',
+        demonstrations: 16,
         parentSelection: 'estimate',
       },
     });

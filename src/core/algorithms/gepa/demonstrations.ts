@@ -1,0 +1,223 @@
+/**
+ * Demonstrations in a GEPA search: train rows with their right answers, shown as turns of a prompt.
+ * A generation tests sets of them in place of reflections while sets gain as often. Rows that the
+ * parent fails come first, and where rows share answers, such as labels, each answer gets a turn.
+ */
+import { groupBy } from '../../../util/group.js';
+import { seedRng, shuffle } from '../../math/random.js';
+import { pairsOf, type Pair } from '../../search/batch.js';
+import { searchRollouts } from '../../search/budget.js';
+import { minibatchOf } from '../../search/config.js';
+import { knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
+import { rewardModelOf } from '../../search/model-cache.js';
+import type { CandidateSummary, DemoAnswer } from '../../search/protocol.js';
+import { firstOfSeeds, rolloutsOf } from '../../search/results.js';
+import type { RewardModel } from '../../search/reward-model.js';
+import { solvedSeeds } from '../../search/targeted-test.js';
+import { openRound } from '../../search/round.js';
+import { exploredPerDemo, gepaLimits, maxRegressionSeeds } from './config.js';
+import { parentOf } from './parents.js';
+import { newTrial, type Demonstrations, type GepaState, type Trial } from './state.js';
+
+/** Rollouts that show whether the job knows right answers at all. */
+const probed = 8;
+/** The most rollouts of one request. */
+const maxRequested = 200;
+/** The most failures that demonstrations are chosen for. */
+const maxOpen = 60;
+/** Sets that a generation tests. */
+const setsAtOnce = 3;
+/** Gains before any test, of `priorTests`; equal ones let demonstrations begin. */
+const priorGains = 1.5;
+const priorTests = 2;
+/** The latest tests of each kind that count. */
+const recentTests = 8;
+/** The share of the rollouts left that find rows. */
+const exploredShare = 1 / 5;
+
+/** Whether the generation tests demonstrations. */
+export function isDemonstrating({ config, demonstrations, candidates, pool, results, begun }: GepaState): boolean {
+  if (config.demonstrations === 0 || demonstrations === 'none') return false;
+  if (demonstrations === undefined) return true;
+  const isSet = ({ candidate }: CandidateSummary) => demonstrations.sets[candidate] !== undefined;
+  const tested = candidates.filter(({ candidate }) => candidate > 0 && results[candidate] !== undefined);
+  if (tested.some((summary) => summary.generation === begun && isSet(summary))) return false;
+  const isGain = ({ candidate }: CandidateSummary) => pool.includes(candidate);
+  // The sets of a generation are one test, as they have one winner at most.
+  const races = [...groupBy(tested.filter(isSet), ({ generation }) => generation).values()];
+  const reflections = tested.filter((summary) => !isSet(summary) && summary.parents.length === 1);
+  return rateOf(races.map((race) => race.some(isGain))) >= rateOf(reflections.map(isGain));
+}
+
+function rateOf(tests: readonly boolean[]): number {
+  const recent = tests.slice(-recentTests);
+  return (recent.filter(Boolean).length + priorGains) / (recent.length + priorTests);
+}
+
+/** Requests the rollouts that can be demonstrations; null: none is new. */
+export function requestDemos(state: GepaState): GepaState | null {
+  const { demonstrations, results, config, generation } = state;
+  if (demonstrations === 'none') return null;
+  const known = firstOfSeeds(rolloutsOf(results));
+  const train = new Set(config.trainSeeds);
+  const onTrain = known.filter(({ seed }) => train.has(seed));
+  const isNew = onTrain.some(({ ordinal }) => ordinal >= (demonstrations?.searched ?? 0));
+  if (demonstrations !== undefined && !isNew) return null;
+  const wanted = demonstrations === undefined && onTrain.length === 0 ? known.slice(0, probed) : onTrain;
+  const model = rewardModelOf(state);
+  const failures = knownFailures(state, model, parentOf(state, model)).slice(0, maxOpen);
+  const demos = {
+    generation,
+    ordinals: wanted.slice(-maxRequested).map(({ ordinal }) => ordinal),
+    open: failures.map(({ ordinal }) => ordinal),
+    describe: [],
+  };
+  return openRound<GepaState>(state, {}, (round) => ({ ...round, name: 'demos', demos }));
+}
+
+/** Keeps what can be shown of the train rows. */
+export function addDemos(state: GepaState, { components, slots }: DemoAnswer): GepaState {
+  const before = state.demonstrations;
+  // With several slots it is unknown which call a right answer belongs to.
+  const [slot] = slots.length === 1 ? slots : [];
+  if (before === undefined && (!slot || slot.labeled.length === 0)) return { ...state, demonstrations: 'none' };
+  const known = before === undefined || before === 'none' ? unknown : before;
+  const train = new Set(state.config.trainSeeds);
+  const seedOf = seedsByOrdinal(state);
+  const isTrain = (ordinal: number) => train.has(seedOf.get(ordinal)!);
+  const found = slot && {
+    components: components.length,
+    slot: slot.component,
+    labeled: slot.labeled.filter(isTrain),
+    sameAnswer: slot.sameAnswer.map((ordinals) => ordinals.filter(isTrain)),
+  };
+  return { ...state, demonstrations: { ...known, ...found, searched: state.asked } };
+}
+
+const unknown: Demonstrations = {
+  components: 0,
+  slot: null,
+  labeled: [],
+  sameAnswer: [],
+  searched: 0,
+  isExplored: false,
+  sets: {},
+};
+
+/** Runs of the parent on train seeds without results, at first, for rows that it fails. */
+export function exploreForDemos(state: GepaState): Pair[] {
+  const { config, demonstrations, order, best } = state;
+  if (demonstrations === undefined || demonstrations === 'none' || demonstrations.isExplored) return [];
+  const model = rewardModelOf(state);
+  const parent = parentOf(state, model);
+  const failures = knownFailures(state, model, parent).length;
+  const failed = Math.max(1 / exploredPerDemo, 1 - (best?.reward ?? 0));
+  const ran = order.length - unevaluatedSeeds(state, model, parent).length;
+  const missing = Math.ceil((config.demonstrations - failures) / failed);
+  const most = Math.min(
+    exploredPerDemo * config.demonstrations - ran,
+    Math.floor(exploredShare * (searchRollouts(state) - minibatchOf(config))),
+  );
+  return pairsOf(parent, unevaluatedSeeds(state, model, parent).slice(0, Math.max(0, Math.min(missing, most))));
+}
+
+/** Plans the sets that the generation tests on the same rows; empty: none is new. */
+export function planDemonstrations(state: GepaState): Trial[] {
+  const { config, demonstrations, nextCandidate, begun } = state;
+  if (demonstrations === undefined || demonstrations === 'none') return [];
+  const model = rewardModelOf(state);
+  const parent = parentOf(state, model);
+  const failed = knownFailures(state, model, parent).map(({ seed }) => seed);
+  if (failed.length === 0) return [];
+  // Turns change every answer, so solved rows count as much as failures.
+  const tested = 2 * minibatchOf(config) + maxRegressionSeeds(config);
+  const solved = solvedSeeds(state, model, parent, nextCandidate).slice(0, Math.floor(tested / 2));
+  const shown = [...new Set([...failed.slice(0, tested - solved.length), ...solved])];
+  const most = Math.min(
+    setsAtOnce,
+    config.populationSize,
+    Math.floor(searchRollouts(state) / shown.length),
+    gepaLimits.candidates - nextCandidate,
+  );
+  const { components, slot } = demonstrations;
+  return newSets(state, model, parent, demonstrations)
+    .slice(0, Math.max(0, most))
+    .map((labeled, index): Trial => ({
+      ...newTrial(nextCandidate + index, begun, [parent]),
+      shown,
+      compose: {
+        texts: Array.from({ length: components }, () => parent),
+        demos: [{ component: slot, bootstrapped: [], labeled }],
+        parents: [parent],
+      },
+    }));
+}
+
+/** The state with the sets of the planned candidates. */
+export function withSets(state: GepaState, trials: readonly Trial[]): GepaState {
+  const added = trials.map(({ candidate, compose }) => [candidate, compose!.demos[0]!.labeled] as const);
+  return changed(state, ({ sets }) => ({ sets: { ...sets, ...Object.fromEntries(added) } }));
+}
+
+/** The state once the search has looked for rows that the baseline fails. */
+export function withExploration(state: GepaState): GepaState {
+  return changed(state, () => ({ isExplored: true }));
+}
+
+function changed(state: GepaState, change: (known: Demonstrations) => Partial<Demonstrations>): GepaState {
+  const { demonstrations } = state;
+  if (demonstrations === undefined || demonstrations === 'none') return state;
+  return { ...state, demonstrations: { ...demonstrations, ...change(demonstrations) } };
+}
+
+/** New sets: rows that the parent fails, a random mixture, and fewer of the former. */
+function newSets(state: GepaState, model: RewardModel, parent: number, known: Demonstrations): number[][] {
+  const { config, nextCandidate } = state;
+  const size = config.demonstrations;
+  const failing = new Set(knownFailures(state, model, parent).map(({ seed }) => seed));
+  const seedOf = seedsByOrdinal(state);
+  const own = ownSet(state, parent, known);
+  const failed = known.labeled.filter((ordinal) => failing.has(seedOf.get(ordinal)!));
+  const others = known.labeled.filter((ordinal) => !failing.has(seedOf.get(ordinal)!));
+  // Lower streams belong to the search, to the draws of parents and to those of failures.
+  const [mixed] = shuffle(seedRng(config.rngSeed, 2_000_000 + nextCandidate), known.labeled);
+  const covering = inTurns([...failed, ...own, ...others], known.sameAnswer);
+  const candidates = [covering.slice(0, size), inTurns(mixed, known.sameAnswer).slice(0, size)];
+  candidates.push(covering.slice(0, Math.ceil(size / 2)));
+  const tested = new Set(Object.values(known.sets).map(keyOf));
+  return candidates.filter((set) => {
+    const key = keyOf(set);
+    return set.length > 0 && !tested.has(key) && tested.add(key);
+  });
+}
+
+/** The set of the nearest ancestor that has one. */
+function ownSet({ candidates }: GepaState, parent: number, { sets }: Demonstrations): readonly number[] {
+  const byNumber = new Map(candidates.map((summary) => [summary.candidate, summary]));
+  for (let at: number | undefined = parent; at !== undefined; at = byNumber.get(at)?.parents[0]) {
+    const own = sets[at];
+    if (own !== undefined) return own;
+  }
+  return [];
+}
+
+/** Each once; of shared answers every beginning has each as often, or once more. */
+function inTurns(ordinals: readonly number[], sameAnswer: readonly number[][]): number[] {
+  const answerOf = new Map(sameAnswer.flatMap((group, answer) => group.map((ordinal) => [ordinal, answer] as const)));
+  const counts = new Map<number, number>();
+  const ranked = [...new Set(ordinals)].map((ordinal) => {
+    const answer = answerOf.get(ordinal);
+    const rank = answer === undefined ? 0 : (counts.get(answer) ?? 0);
+    if (answer !== undefined) counts.set(answer, rank + 1);
+    return { ordinal, rank };
+  });
+  return ranked.sort((left, right) => left.rank - right.rank).map(({ ordinal }) => ordinal);
+}
+
+function keyOf(set: readonly number[]): string {
+  return set.join();
+}
+
+function seedsByOrdinal({ results }: GepaState): Map<number, number> {
+  return new Map(rolloutsOf(results).map(({ ordinal, seed }) => [ordinal, seed]));
+}

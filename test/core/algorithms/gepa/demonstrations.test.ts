@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ProposalRequest } from '../../../../src/core/search/protocol.js';
+import { range } from '../../../support/range.js';
+import { config, drive, proposed, type World } from './driver.js';
+
+const labels = 5;
+const labelOf = (seed: number) => seed % labels;
+
+/** Rewards by what a candidate shows; what a proposer writes changes nothing. */
+function showing(reward: (seed: number, shown: readonly number[]) => number, hasLabels = true) {
+  const sets = new Map<number, number[]>([[0, []]]);
+  const seedOf = new Map<number, number>();
+  const world: World = {
+    rollout({ ordinal, candidate, seed }) {
+      seedOf.set(ordinal, seed);
+      return reward(
+        seed,
+        sets.get(candidate)!.filter((shown) => shown !== seed),
+      );
+    },
+    propose(request: ProposalRequest) {
+      const { candidate, compose, parent } = request;
+      sets.set(candidate, compose?.demos[0]!.labeled.map((ordinal) => seedOf.get(ordinal)!) ?? sets.get(parent)!);
+      return proposed(request);
+    },
+    findDemos: ({ ordinals }) => ({
+      components: ['system'],
+      slots: [
+        {
+          component: null,
+          bootstrapped: [],
+          labeled: hasLabels ? ordinals : [],
+          sameAnswer: range(0, labels).map((label) => ordinals.filter((at) => labelOf(seedOf.get(at)!) === label)),
+        },
+      ],
+    }),
+  };
+  return { world, sets };
+}
+
+const given = config({
+  populationSize: 2,
+  generations: 8,
+  demonstrations: 8,
+  trainSeeds: range(0, 60),
+  evaluationSeeds: range(100, 40),
+  maxRollouts: 300,
+});
+/** A row is right once a row of its label is shown; one label in five needs none. */
+const learned = (seed: number, shown: readonly number[]) =>
+  Number(labelOf(seed) === 0 || shown.some((other) => labelOf(other) === labelOf(seed)));
+
+describe('demonstrations of a GEPA search', () => {
+  test('win where a row of each answer is what helps', () => {
+    const { world, sets } = showing(learned);
+    const { state } = drive(given, world);
+    expect(state.best!.reward).toBe(1);
+    expect(new Set(sets.get(state.best!.candidate)!.map(labelOf)).size).toBeGreaterThanOrEqual(labels - 1);
+  });
+
+  test('are switched off by 0', () => {
+    const { world } = showing(learned);
+    const run = drive({ ...given, demonstrations: 0 }, world);
+    expect(run.turns.filter(({ work }) => work.kind === 'demos')).toEqual([]);
+    expect(run.state.best!.reward).toBeCloseTo(0.2);
+  });
+
+  test('are asked about once where no right answer is known', () => {
+    const { world } = showing(learned, false);
+    const run = drive(given, world);
+    expect(run.turns.filter(({ work }) => work.kind === 'demos')).toHaveLength(1);
+    expect(run.proposals.filter(({ compose }) => compose)).toEqual([]);
+  });
+
+  test('that never help leave most tests to reflections', () => {
+    const { world } = showing((seed) => Number(labelOf(seed) === 0));
+    const run = drive({ ...given, generations: 30 }, world);
+    const tested = run.proposals.filter(({ compose }) => compose).length;
+    expect(tested).toBeGreaterThan(0);
+    expect(tested).toBeLessThan(run.proposals.length);
+  });
+});
