@@ -14,6 +14,7 @@ import type { RewardModel } from '../../search/reward-model.js';
 import { isCheaper } from '../../search/costs.js';
 import { ablationSeeds } from './ablation.js';
 import { maxRegressionSeeds } from './config.js';
+import { confirmingSeeds } from './demonstrations.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
 import { measuredOn, type Results } from '../../search/results.js';
@@ -83,17 +84,16 @@ function savingOf({ costs }: GepaState, { candidate, parents, approach }: Trial)
  */
 export function regressionSeeds(state: GepaState, model: RewardModel, trial: Trial, least: number): number[] {
   const { candidate, parents, removed, ablation, approach, compose } = trial;
+  if (compose !== undefined) return confirmingSeeds(state, model, trial);
   const solved = solvedSeeds(state, model, parents[0]!, candidate);
   if (ablation !== undefined || approach === 'compress')
     return solved.slice(0, Math.max(1, Math.min(ablationSeeds(state), searchRollouts(state))));
   const taught = removed.flatMap((ancestor) =>
     solved.filter((seed) => gainedOn(state.results, model, ancestor, seed)).slice(0, 2),
   );
-  // Turns change every answer, as lost text may.
-  const isWhole = removed.length > 0 || compose !== undefined;
   // One changed step can break every seed of a graph at once.
   const additions = state.config.editsStructure ? Math.max(1, least) : least;
-  const count = Math.min(maxRegressionSeeds(state.config), isWhole ? minibatchOf(state.config) : additions);
+  const count = Math.min(maxRegressionSeeds(state.config), removed.length > 0 ? minibatchOf(state.config) : additions);
   return [...new Set([...taught, ...solved])].slice(
     0,
     Math.max(count, Math.min(taught.length, maxRegressionSeeds(state.config))),

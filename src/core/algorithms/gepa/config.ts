@@ -58,7 +58,7 @@ export function estimateRollouts(config: GepaConfig): number {
   const evaluations = evaluationRollouts(config) * (1 + config.generations) + heldoutRollouts(config);
   const proposals = config.generations * config.populationSize * 2 * (minibatchOf(config) + maxRegressionSeeds(config));
   const explored = Math.min(exploredPerDemo * config.demonstrations, config.trainSeeds.length);
-  const all = evaluations + proposals + noiseProbes(config) + explored;
+  const all = evaluations + proposals + noiseProbes(config) + explored + confirmedPerDemo * config.demonstrations;
   return Math.min(all, config.maxRollouts ?? Infinity);
 }
 
@@ -79,6 +79,8 @@ export function estimateSearch(config: GepaConfig): SearchEstimate {
 
 /** Rollouts for each demonstration that find rows which the baseline fails. */
 export const exploredPerDemo = 4;
+/** Rollouts for each demonstration that compare sets which gained. */
+export const confirmedPerDemo = 4;
 
 export function configProblems(config: GepaConfig): ConfigProblem<keyof GepaConfig>[] {
   const problems: ConfigProblem<keyof GepaConfig>[] = [];

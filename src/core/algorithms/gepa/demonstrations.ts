@@ -5,17 +5,18 @@
  */
 import { groupBy } from '../../../util/group.js';
 import { seedRng, shuffle } from '../../math/random.js';
+import { sum } from '../../math/rewards.js';
 import { pairsOf, type Pair } from '../../search/batch.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
 import { knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { CandidateSummary, DemoAnswer } from '../../search/protocol.js';
-import { firstOfSeeds, rolloutsOf } from '../../search/results.js';
+import { firstOfSeeds, measuredOn, rolloutsOf } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { solvedSeeds } from '../../search/targeted-test.js';
 import { openRound } from '../../search/round.js';
-import { exploredPerDemo, gepaLimits, maxRegressionSeeds } from './config.js';
+import { confirmedPerDemo, exploredPerDemo, gepaLimits, maxRegressionSeeds, type GepaConfig } from './config.js';
 import { parentOf } from './parents.js';
 import { newTrial, type Demonstrations, type GepaState, type Trial } from './state.js';
 
@@ -130,7 +131,7 @@ export function planDemonstrations(state: GepaState): Trial[] {
   const failed = knownFailures(state, model, parent).map(({ seed }) => seed);
   if (failed.length === 0) return [];
   // Turns change every answer, so solved rows count as much as failures.
-  const tested = 2 * minibatchOf(config) + maxRegressionSeeds(config);
+  const tested = testedRows(config);
   const solved = solvedSeeds(state, model, parent, nextCandidate).slice(0, Math.floor(tested / 2));
   const shown = [...new Set([...failed.slice(0, tested - solved.length), ...solved])];
   const most = Math.min(
@@ -151,6 +152,24 @@ export function planDemonstrations(state: GepaState): Trial[] {
         parents: [parent],
       },
     }));
+}
+
+/** Further rows with results of the parent, on which a set that gained is compared: its share. */
+export function confirmingSeeds(state: GepaState, model: RewardModel, { candidate, parents }: Trial): number[] {
+  const { config, results, demonstrations, order } = state;
+  if (demonstrations === undefined || demonstrations === 'none') return [];
+  const ran = (set: string) => Object.keys(results[set] ?? {}).length;
+  const confirmed = Object.keys(demonstrations.sets).map((set) => Math.max(0, ran(set) - testedRows(config)));
+  const left = confirmedPerDemo * config.demonstrations - sum(confirmed);
+  const known = order.filter((seed) => model.posterior(parents[0]!, seed) !== null);
+  return known
+    .filter((seed) => measuredOn(results, candidate, seed).length === 0)
+    .slice(0, Math.max(0, Math.min(Math.floor(left / setsAtOnce), Math.floor(searchRollouts(state) / setsAtOnce))));
+}
+
+/** Rows of the first test of a set: as many as the tests of a text may have at most. */
+function testedRows(config: GepaConfig): number {
+  return 2 * minibatchOf(config) + maxRegressionSeeds(config);
 }
 
 /** The state with the sets of the planned candidates. */
