@@ -8,7 +8,7 @@ import { maxProposalChars, proposalTries } from '../../src/core/proposals/limits
 import { placeholderProblem, type TextRows } from '../../src/core/proposals/placeholders.js';
 import { parseProposal, type ParsedProposal } from '../../src/core/proposals/reflection.js';
 import { messagesOf, type Question } from '../../src/core/question.js';
-import { askAgain } from '../../src/core/proposals/second-try.js';
+import { askAgain, type UnusableAnswer } from '../../src/core/proposals/second-try.js';
 import type { JobRef } from '../../src/jobs/store/events.js';
 import { retryTransient } from '../../src/platform/db/patience.js';
 import { recordProposerCall, type RecordedAnswers } from '../../src/candidates/store/proposals.js';
@@ -72,7 +72,7 @@ export async function askProposer(
   const meter = costReservation(deps, job, { budget: spec.budget, policy: proposer, rolloutId: null }, signal);
   const asked = messagesOf(question);
   let messages = asked;
-  let reason = 'no answer';
+  const unusable: UnusableAnswer[] = [];
   for (let attempt = 0; attempt < proposalTries; attempt += 1) {
     const index = { ...job, candidate, occurrence: part * proposalTries + attempt };
     const recorded = known.get(candidate, index.occurrence);
@@ -97,9 +97,10 @@ export async function askProposer(
     }
     // Another try on the same failures would repeat an unchanged text.
     if (parsed.ok || parsed.unchanged) return parsed;
-    ({ reason } = parsed);
-    messages = askAgain(asked, answer.text, reason, form);
+    unusable.push({ text: answer.text, reason: parsed.reason });
+    messages = askAgain(asked, unusable, form);
   }
+  const { reason } = unusable.at(-1)!;
   return { ok: false, reason: `the proposer gave ${proposalTries} unusable answers; the last: ${reason}` };
 }
 

@@ -167,12 +167,14 @@ export class GraphsInProcess {
   private ask(question: Message[], form: string, read: (text: string) => NewGraph): NewGraph {
     let messages = question;
     let made: NewGraph = { reason: 'no answer' };
+    const unusable: UnusableAnswer[] = [];
     for (let attempt = 0; attempt < proposalTries; attempt += 1) {
       this.calls.proposer += 1;
       const answer = this.world.propose(messages);
       made = read(answer);
       if (!('reason' in made)) return made;
-      messages = askAgain(question, answer, made.reason, form);
+      unusable.push({ text: answer, reason: made.reason });
+      messages = askAgain(question, unusable, form);
     }
     return made;
   }

@@ -6,6 +6,7 @@
  */
 import { isCut } from '../answers/ending.js';
 import { readPromptText } from '../answers/prompt-text.js';
+import { questionLines } from '../answers/remarks.js';
 import type { Message } from '../prompts/message.js';
 import { fenceText, quoteText } from '../prompts/quote.js';
 import { cutAfter } from '../../util/text.js';
@@ -78,17 +79,17 @@ export function buildReflection(reflection: Reflection): Message[] {
   } = reflection;
   const shown = cutAfter(instruction, maxInstructionShown);
   const parts = [
-    'An assistant was given this instruction for a task:',
+    questionLines.given,
     fenceText(shown),
     ...showOthers(component, others),
     ...(task === undefined ? [] : ['What is known of the task:', quoteText(cutAfter(task, maxShown.input))]),
     ...(examples.length === 0 ? [] : [examplesIntro]),
     ...examples.map((example, index) => showExample(example, index, traceDetail)),
-    '# What to do',
+    questionLines.demand,
     demands[approach],
     ...(tip === undefined ? [] : [tip]),
     ...(hint === undefined ? [] : ['Follow this hint of a person who knows the task:', quoteText(hint)]),
-    'Give the whole new instruction inside ``` fences, and nothing of it outside of them.',
+    questionLines.form,
   ];
   return [{ role: 'user', content: parts.join('\n\n') }];
 }
@@ -131,7 +132,7 @@ export function buildDescription({ prompt, examples }: DescriptionRequest): Mess
 function showExample({ input, output, feedback, reward }: ReflectionExample, index: number, detail: number): string {
   const excerpt = (text: string, chars: number) => quoteText(cutAfter(text, Math.round(detail * chars)));
   return [
-    `# Example ${index + 1}`,
+    questionLines.example(index + 1),
     `## Inputs\n${excerpt(input, maxShown.input)}`,
     `## Generated Outputs\n${excerpt(output, maxShown.output)}`,
     `## Feedback\n${excerpt(feedback, maxShown.feedback)}`,
