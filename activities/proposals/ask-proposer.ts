@@ -23,7 +23,7 @@ const variedTemperature = 1;
 /** The time limit of one proposal: all its answers, tries and waits. */
 const proposalTimeoutMs = 10 * 60_000;
 
-/** A usable text, or why there is none; `unchanged`: the answer equals the parent's text. */
+/** A usable text, or why there is none; `unchanged`: each answer was a known text. */
 export type ProposedText = { ok: true; text: string } | { ok: false; reason: string; unchanged?: boolean };
 
 /** A question for the `part`-th text of a candidate; `read` extracts the text from an answer. */
@@ -95,8 +95,7 @@ export async function askProposer(
         onRetry: (err) => deps.log.warn({ err, job_id: job.jobId }, 'proposal not recorded; retrying'),
       });
     }
-    // Another try on the same failures would repeat an unchanged text.
-    if (parsed.ok || parsed.unchanged) return parsed;
+    if (parsed.ok || (parsed.unchanged && attempt + 1 === proposalTries)) return parsed;
     unusable.push({ text: answer.text, reason: parsed.reason });
     messages = askAgain(asked, unusable, form);
   }

@@ -14,7 +14,7 @@ import { componentsToRewrite, lineageOf, removedCandidates } from '../../src/cor
 import { pickFailures } from '../../src/core/proposals/feedback-clusters.js';
 import { proposalTries } from '../../src/core/proposals/limits.js';
 import { buildReflection, requireShorter } from '../../src/core/proposals/reflection.js';
-import { askAgain, textForm } from '../../src/core/proposals/second-try.js';
+import { askAgain, textForm, type UnusableAnswer } from '../../src/core/proposals/second-try.js';
 import { proposalsIn, responseTo, rolloutsIn } from '../../src/core/search/parts.js';
 import type {
   ProposalAnswer,

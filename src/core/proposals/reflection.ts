@@ -11,6 +11,7 @@ import type { Message } from '../prompts/message.js';
 import { fenceText, quoteText } from '../prompts/quote.js';
 import { cutAfter } from '../../util/text.js';
 import type { Approach } from '../search/protocol.js';
+import { sameText, showLedger, type TriedText } from './ledger.js';
 import { placeholderProblem } from './placeholders.js';
 
 /** A rollout of the parent for the reflection. The texts are untrusted. */
@@ -29,6 +30,8 @@ export interface Reflection {
   /** The name of the instruction in a prompt with several, and the texts of the others. */
   component?: string;
   others?: Readonly<Record<string, string>>;
+  /** Earlier new texts, the newest first. */
+  tried?: readonly TriedText[];
   /** How to write the new text; absent: `revise`. */
   approach?: Approach;
   /** A further hint for the proposer. */
@@ -72,6 +75,7 @@ export function buildReflection(reflection: Reflection): Message[] {
     task,
     component,
     others = {},
+    tried = [],
     approach = 'revise',
     tip,
     hint,
@@ -83,6 +87,7 @@ export function buildReflection(reflection: Reflection): Message[] {
     fenceText(shown),
     ...showOthers(component, others),
     ...(task === undefined ? [] : ['What is known of the task:', quoteText(cutAfter(task, maxShown.input))]),
+    ...showLedger(instruction, tried),
     ...(examples.length === 0 ? [] : [examplesIntro]),
     ...examples.map((example, index) => showExample(example, index, traceDetail)),
     questionLines.demand,
@@ -167,10 +172,16 @@ export function parseProposal(answer: string, rules: ProposalRules): ParsedPropo
   if (text.length > maxChars) {
     return refuse(`the new instruction has ${text.length} characters; at most ${maxChars} are allowed`);
   }
-  if (text === parent.trim())
+  if (sameText(text, parent))
     return { ok: false, reason: 'the new instruction is the same as its parent', unchanged: true };
   const problem = problemOf(text);
   return problem === null ? { ok: true, text } : refuse(`the new instruction ${problem}`);
+}
+
+/** Counts a text that was tried before as unchanged. */
+export function requireNew(parsed: ParsedProposal, isKnown: (text: string) => boolean): ParsedProposal {
+  if (!parsed.ok || !isKnown(parsed.text)) return parsed;
+  return { ok: false, reason: 'the new instruction was tried before: write another one', unchanged: true };
 }
 
 /** Counts a compressed text that is not shorter as unchanged. */
