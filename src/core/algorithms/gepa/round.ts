@@ -4,8 +4,8 @@ import { rewardModelOf } from '../../search/model-cache.js';
 import { openRound } from '../../search/round.js';
 import { proposalRequests } from '../../search/proposing.js';
 import type { Stage } from '../../search/protocol.js';
-import { withHistory } from '../../search/tried.js';
 import type { GepaState, RoundPhase, Trial } from './state.js';
+import { withHistory } from './tried.js';
 
 /** The work of a round. */
 export interface RoundPlan extends Pick<RoundPhase, 'evaluation' | 'begins'> {

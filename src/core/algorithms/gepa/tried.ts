@@ -1,9 +1,9 @@
 /** What a proposer is shown beside the failures of its parent: right answers, and what was tried. */
-import { isSolved, mean } from '../math/rewards.js';
-import { seedRng, shuffle } from '../math/random.js';
-import type { ProposalRequest, TriedCandidate } from './protocol.js';
-import type { RewardModel } from './reward-model.js';
-import type { SeededState } from './state.js';
+import { isSolved, mean } from '../../math/rewards.js';
+import { seedRng, shuffle } from '../../math/random.js';
+import type { ProposalRequest, TriedCandidate } from '../../search/protocol.js';
+import type { RewardModel } from '../../search/reward-model.js';
+import type { SeededState } from '../../search/state.js';
 
 const maxSolved = 2;
 const maxTried = 8;

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { rewardModelOf } from '../../../src/core/search/model-cache.js';
-import { createGepa, type GepaState } from '../../../src/core/algorithms/gepa/state.js';
-import { gepaDefaults } from '../../../src/core/algorithms/gepa/config.js';
-import { withHistory } from '../../../src/core/search/tried.js';
-import type { CandidateSummary, ProposalRequest } from '../../../src/core/search/protocol.js';
+import { rewardModelOf } from '../../../../src/core/search/model-cache.js';
+import { createGepa, type GepaState } from '../../../../src/core/algorithms/gepa/state.js';
+import { gepaDefaults } from '../../../../src/core/algorithms/gepa/config.js';
+import { withHistory } from '../../../../src/core/algorithms/gepa/tried.js';
+import type { CandidateSummary, ProposalRequest } from '../../../../src/core/search/protocol.js';
 
 const seeds = [0, 1, 2, 3];
 const config = { ...gepaDefaults, trainSeeds: seeds, evaluationSeeds: [9], minibatchSize: 2, generations: 9 };
