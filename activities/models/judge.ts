@@ -1,6 +1,6 @@
 import type { PolicySpec } from '../../src/core/jobs/policy.js';
 import { messagesOf, type Question } from '../../src/core/question.js';
-import { askAgain } from '../../src/core/proposals/second-try.js';
+import { askAgain, type UnusableAnswer } from '../../src/core/proposals/second-try.js';
 import { judgementForm, type JudgementRequest } from '../../src/core/verify/judge.js';
 import { parseJudgement } from '../../src/core/verify/judgement.js';
 import type { Verification } from '../../src/core/verify/verification.js';
@@ -30,16 +30,17 @@ export async function askJudge(
   const question: Question = { kind: 'judgement', request };
   const asked = messagesOf(question);
   let messages = asked;
-  let reason = '';
+  const unusable: UnusableAnswer[] = [];
   for (let tries = 0; tries < maxTries; tries += 1) {
     const call = { asker: 'judge' as const, key, tries, policy, messages, question, timeoutMs };
     const answer = await askModel(rollout, call, signal);
     if (!answer.ok) return answer;
     const parsed = parseJudgement(answer.text, { criteria, finishReason: answer.finishReason });
     if (parsed.ok) return parsed;
-    ({ reason } = parsed);
-    messages = askAgain(asked, answer.text, reason, judgementForm);
+    unusable.push({ text: answer.text, reason: parsed.reason });
+    messages = askAgain(asked, unusable, judgementForm);
   }
+  const { reason } = unusable.at(-1)!;
   const message = `the judge gave ${maxTries} unreadable answers; the last: ${reason}`;
   // Not the candidate's fault: the search may repeat the rollout.
   return { ok: false, code: 'judgement_unusable', message, infrastructure: true };

@@ -8,7 +8,7 @@ import { maxProposalChars, proposalTries } from '../../src/core/proposals/limits
 import { placeholderProblem, type TextRows } from '../../src/core/proposals/placeholders.js';
 import { parseProposal, type ParsedProposal } from '../../src/core/proposals/reflection.js';
 import { messagesOf, type Question } from '../../src/core/question.js';
-import { askAgain } from '../../src/core/proposals/second-try.js';
+import { askAgain, type UnusableAnswer } from '../../src/core/proposals/second-try.js';
 import type { JobRef } from '../../src/jobs/store/events.js';
 import { retryTransient } from '../../src/platform/db/patience.js';
 import { recordProposerCall, type RecordedAnswers } from '../../src/candidates/store/proposals.js';
@@ -23,7 +23,7 @@ const variedTemperature = 1;
 /** The time limit of one proposal: all its answers, tries and waits. */
 const proposalTimeoutMs = 10 * 60_000;
 
-/** A usable text, or why there is none; `unchanged`: the answer equals the parent's text. */
+/** A usable text, or why there is none; `unchanged`: each answer was a known text. */
 export type ProposedText = { ok: true; text: string } | { ok: false; reason: string; unchanged?: boolean };
 
 /** A question for the `part`-th text of a candidate; `read` extracts the text from an answer. */
@@ -72,7 +72,7 @@ export async function askProposer(
   const meter = costReservation(deps, job, { budget: spec.budget, policy: proposer, rolloutId: null }, signal);
   const asked = messagesOf(question);
   let messages = asked;
-  let reason = 'no answer';
+  const unusable: UnusableAnswer[] = [];
   for (let attempt = 0; attempt < proposalTries; attempt += 1) {
     const index = { ...job, candidate, occurrence: part * proposalTries + attempt };
     const recorded = known.get(candidate, index.occurrence);
@@ -95,11 +95,11 @@ export async function askProposer(
         onRetry: (err) => deps.log.warn({ err, job_id: job.jobId }, 'proposal not recorded; retrying'),
       });
     }
-    // Another try on the same failures would repeat an unchanged text.
-    if (parsed.ok || parsed.unchanged) return parsed;
-    ({ reason } = parsed);
-    messages = askAgain(asked, answer.text, reason, form);
+    if (parsed.ok || (parsed.unchanged && attempt + 1 === proposalTries)) return parsed;
+    unusable.push({ text: answer.text, reason: parsed.reason });
+    messages = askAgain(asked, unusable, form);
   }
+  const { reason } = unusable.at(-1)!;
   return { ok: false, reason: `the proposer gave ${proposalTries} unusable answers; the last: ${reason}` };
 }
 

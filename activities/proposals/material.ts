@@ -44,7 +44,13 @@ export async function readMaterial(
   if (!requests.flatMap(neededCandidates).every((candidate) => pool.has(candidate))) throw recordLost(job);
   const asked = requests.filter(({ kind }) => kind === 'rewrite' || kind === 'edit');
   const ordinals = [
-    ...new Set(asked.flatMap((request) => [...request.ordinals, ...(request.rewrite?.examples ?? [])])),
+    ...new Set(
+      asked.flatMap((request) => [
+        ...request.ordinals,
+        ...(request.rewrite?.examples ?? []),
+        ...(request.solved ?? []),
+      ]),
+    ),
   ];
   const isGraph = spec.kind === 'graph';
   const [recorded, examples, graphExamples, task, hint] = await Promise.all([
@@ -63,8 +69,8 @@ export async function readMaterial(
 }
 
 /** The candidates whose texts a proposal is made from. */
-export function neededCandidates({ parent, merge = [], compose }: ProposalRequest): number[] {
-  return [parent, ...merge, ...(compose?.texts ?? [])];
+export function neededCandidates({ parent, merge = [], compose, tried = [] }: ProposalRequest): number[] {
+  return [parent, ...merge, ...(compose?.texts ?? []), ...tried.map(({ candidate }) => candidate)];
 }
 
 /** The proposer is asked about each text of the parent, or once for an edit. */

@@ -1,5 +1,7 @@
 import { candidateKey, type MergeableCandidate } from '../../src/core/graphs/candidate.js';
 import { graphFromJson } from '../../src/core/graphs/json.js';
+import type { Texts } from '../../src/core/proposals/components.js';
+import { sameText } from '../../src/core/proposals/ledger.js';
 import { candidateTexts, type PooledCandidate } from '../../src/candidates/store/candidates.js';
 
 /** The candidates of a job by number: those stored, and those that the next transaction stores. */
@@ -22,6 +24,19 @@ export class CandidatePool {
     const found = this.candidates.get(candidate);
     if (!found) throw new RangeError(`Candidate ${candidate} is not in the pool.`);
     return found;
+  }
+
+  textsOf(candidate: number): Texts {
+    return candidateTexts(this.get(candidate));
+  }
+
+  /** Whether a candidate before this one has these texts but for white space. */
+  hasTextsBefore(candidate: number, texts: Texts): boolean {
+    const names = Object.keys(texts);
+    return [...this.lineage.values()].some(
+      ({ candidate: other, texts: known }) =>
+        other < candidate && names.every((name) => known[name] !== undefined && sameText(known[name], texts[name]!)),
+    );
   }
 
   /** The prompts of these candidates, by number. */

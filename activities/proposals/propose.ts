@@ -95,7 +95,7 @@ async function makeProposal(
       const { messages, graph } = pool.get(request.parent);
       return spec.kind === 'graph'
         ? proposeGraph(proposer, request, graphFromJson(graph!), graphs)
-        : reflect(proposer, request, componentTexts(messages), session);
+        : reflect(proposer, request, componentTexts(messages), pool, session);
     }
   }
 }

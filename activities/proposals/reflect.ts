@@ -5,6 +5,7 @@ import { pickFailures } from '../../src/core/proposals/feedback-clusters.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
 import { instructionReader, type ProposerContext } from './ask-proposer.js';
 import type { SessionMaterial } from './material.js';
+import type { CandidatePool } from './pool.js';
 import { rewriteTexts, type RewriteOutcome } from './rewrite.js';
 
 /** A proposed prompt, or why there is none; `shown`: the rollouts that the model was shown. */
@@ -15,9 +16,10 @@ export async function reflect(
   proposer: ProposerContext,
   request: ProposalRequest,
   parent: Texts,
+  pool: CandidatePool,
   { examples, task, hint }: SessionMaterial,
 ): Promise<ReflectedPrompt> {
-  const { ordinals, pick, rewrite } = request;
+  const { ordinals, pick, rewrite, solved = [], tried = [] } = request;
   const known = (list: readonly number[]) => list.flatMap((ordinal) => examples.get(ordinal) ?? []);
   const failures = pickFailures(known(ordinals), pick);
   const shown = failures.map(({ ordinal }) => ordinal);
@@ -28,8 +30,11 @@ export async function reflect(
   };
   const spec = proposer.spec as SessionSpec;
   const names = rewritableNames(spec, parent);
-  const good = known(rewrite?.examples ?? []);
-  const rewriting = { request, parent, names, failures, good, context, reader: instructionReader(spec.rows ?? null) };
+  const good = known([...(rewrite?.examples ?? []), ...solved]);
+  const reader = instructionReader(spec.rows ?? null);
+  const earlier = tried.map(({ candidate, ...result }) => ({ ...result, texts: pool.textsOf(candidate) }));
+  const isKnown = (texts: Texts) => pool.hasTextsBefore(request.candidate, texts);
+  const rewriting = { request, parent, names, failures, good, isKnown, tried: earlier, context, reader };
   const rewritten = await rewriteTexts(proposer, rewriting);
   if (rewritten.outcome !== 'proposed') return { ...rewritten, shown };
   return { ...rewritten, texts: { ...parent, ...rewritten.texts }, shown };

@@ -1,5 +1,6 @@
 import { componentsToRewrite, type Texts } from '../../src/core/proposals/components.js';
-import { requireShorter, type ReflectionExample } from '../../src/core/proposals/reflection.js';
+import type { TriedText } from '../../src/core/proposals/ledger.js';
+import { requireNew, requireShorter, type ReflectionExample } from '../../src/core/proposals/reflection.js';
 import { textForm } from '../../src/core/proposals/second-try.js';
 import type { Question } from '../../src/core/question.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
@@ -13,6 +14,10 @@ export interface RewriteRequest {
   failures: readonly ReflectionExample[];
   /** Good rollouts, shown beside the failures. */
   good?: readonly ReflectionExample[];
+  /** Whether a candidate has these texts. */
+  isKnown?: (texts: Texts) => boolean;
+  /** Earlier children of the parent, by their texts. */
+  tried?: readonly (Omit<TriedText, 'text'> & { texts: Texts })[];
   context: { task?: string; tip?: string; hint?: string; traceDetail?: number };
   /** Reads the new text of a component from an answer. */
   reader: (text: string, component: string) => ProposerQuestion['read'];
@@ -27,7 +32,7 @@ export type RewriteOutcome =
 /** Asks the proposer for new texts of the chosen components, one question each. */
 export async function rewriteTexts(
   proposer: ProposerContext,
-  { request, parent, names, failures, good = [], context, reader }: RewriteRequest,
+  { request, parent, names, failures, good = [], isKnown, tried = [], context, reader }: RewriteRequest,
 ): Promise<RewriteOutcome> {
   const feedback = failures.map((failure) => failure.feedback);
   const components = componentsToRewrite(names, feedback, request);
@@ -38,11 +43,20 @@ export async function rewriteTexts(
     components.map((component) => {
       const { [component]: instruction = '', ...others } = parent;
       const varied = approach && { approach };
-      const reflection = { instruction, examples, component, others, ...context, ...varied };
+      const earlier = tried.flatMap(({ texts, ...result }) => {
+        const text = texts[component];
+        return text === undefined || text === instruction ? [] : [{ ...result, text }];
+      });
+      const history = earlier.length > 0 && { tried: earlier };
+      const reflection = { instruction, examples, component, others, ...history, ...context, ...varied };
       const part = parts.indexOf(component);
       const readText = reader(instruction, component);
-      const read: ProposerQuestion['read'] = (answer) =>
-        approach === 'compress' ? requireShorter(readText(answer), instruction) : readText(answer);
+      const isKnownText = (text: string) =>
+        components.length === 1 && isKnown?.({ ...parent, [component]: text }) === true;
+      const read: ProposerQuestion['read'] = (answer) => {
+        const parsed = requireNew(readText(answer), isKnownText);
+        return approach === 'compress' ? requireShorter(parsed, instruction) : parsed;
+      };
       const question: Question = { kind: 'text', reflection };
       const asked = { candidate, part, component, isVaried: approach !== undefined, question, form: textForm, read };
       return askProposer(proposer, asked);

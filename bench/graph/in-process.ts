@@ -14,7 +14,7 @@ import { componentsToRewrite, lineageOf, removedCandidates } from '../../src/cor
 import { pickFailures } from '../../src/core/proposals/feedback-clusters.js';
 import { proposalTries } from '../../src/core/proposals/limits.js';
 import { buildReflection, requireShorter } from '../../src/core/proposals/reflection.js';
-import { askAgain, textForm } from '../../src/core/proposals/second-try.js';
+import { askAgain, textForm, type UnusableAnswer } from '../../src/core/proposals/second-try.js';
 import { proposalsIn, responseTo, rolloutsIn } from '../../src/core/search/parts.js';
 import type {
   ProposalAnswer,
@@ -167,12 +167,14 @@ export class GraphsInProcess {
   private ask(question: Message[], form: string, read: (text: string) => NewGraph): NewGraph {
     let messages = question;
     let made: NewGraph = { reason: 'no answer' };
+    const unusable: UnusableAnswer[] = [];
     for (let attempt = 0; attempt < proposalTries; attempt += 1) {
       this.calls.proposer += 1;
       const answer = this.world.propose(messages);
       made = read(answer);
       if (!('reason' in made)) return made;
-      messages = askAgain(question, answer, made.reason, form);
+      unusable.push({ text: answer, reason: made.reason });
+      messages = askAgain(question, unusable, form);
     }
     return made;
   }

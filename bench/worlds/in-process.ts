@@ -109,10 +109,19 @@ export class InProcess {
   }
 
   /** `texts` null: nothing was changed. */
-  private reflect({ candidate, parent, ordinals, pick, rewrite, approach }: ProposalRequest): Reflected {
+  private reflect({
+    candidate,
+    parent,
+    ordinals,
+    pick,
+    rewrite,
+    approach,
+    solved = [],
+    tried = [],
+  }: ProposalRequest): Reflected {
     const known = ordinals.map((ordinal) => ({ ordinal, ...this.shown.get(ordinal)! }));
     const group = pick ? clusterByFeedback(known, pick.size, pick.of)[pick.index]! : [...known.keys()];
-    const good = (rewrite?.examples ?? []).map((ordinal) => ({ ordinal, ...this.shown.get(ordinal)! }));
+    const good = [...(rewrite?.examples ?? []), ...solved].map((ordinal) => ({ ordinal, ...this.shown.get(ordinal)! }));
     const judged = group.map((index) => known[index]!);
     const examples = [...good, ...judged].map(({ seed, feedback, reward }) => ({
       input: `seed ${seed}`,
@@ -129,7 +138,11 @@ export class InProcess {
     for (const component of chosen) {
       const { [component]: instruction = '', ...others } = this.textsOf(parent);
       this.calls += 1;
-      const [message] = buildReflection({ instruction, examples, component, others, ...(approach && { approach }) });
+      const earlier = tried.map(({ candidate: child, ...result }) => {
+        return { ...result, text: this.textsOf(child)[component]! };
+      });
+      const varied = approach && { approach };
+      const [message] = buildReflection({ instruction, examples, component, others, tried: earlier, ...varied });
       const answer = this.world.reflect(message!.content);
       const rules = { parent: instruction, maxChars: maxProposalChars(instruction), finishReason: 'stop' };
       const read = parseProposal(answer, rules);

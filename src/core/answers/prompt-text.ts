@@ -4,13 +4,14 @@
  * a wrapping that cannot be taken off is refused in words for the second try; a text without a
  * fence is taken only where nothing but the text stands there.
  */
-import { isObject } from '../../util/json.js';
 import { blocksOf } from './blocks.js';
 import { wholeJson } from './json.js';
+import { withoutJson } from './json-wrapping.js';
+import { refuse, type ReadText } from './read-text.js';
+import { withoutEchoes, withoutRemarks } from './remarks.js';
 import { splitThoughts } from './thoughts.js';
 import { withoutTitle } from './titles.js';
-
-export type ReadText = { ok: true; text: string } | { ok: false; reason: string };
+import { inWrapping, lineQuoted, tagged, textTags } from './wrappings.js';
 
 export function readPromptText(answer: string, parent: string): ReadText {
   const split = splitThoughts(answer);
@@ -46,12 +47,8 @@ function fieldOfSignature(answer: string): string {
   return fields.findLast((field) => field.trim() !== '') ?? answer;
 }
 
-/** A text without the marks of a quotation before all of its lines. */
-function unquoted(text: string): string {
-  const lines = text.trim().split('\n');
-  const isQuoted =
-    /^>\s*(?:`{3,}|~~~)/.test(lines[0]!) && lines.every((line) => line.startsWith('>') || line.trim() === '');
-  return isQuoted ? lines.map((line) => line.replace(/^>\s?/, '')).join('\n') : text;
+function unquoted(answer: string): string {
+  return lineQuoted(answer) ?? answer;
 }
 
 /** Blocks of these languages show how a text is used. */
@@ -60,11 +57,19 @@ const code = new Set(
 );
 
 function lastBlock(answer: string): ReadText {
+  // Fences inside of them belong to the text.
+  if (wholeJson(answer) !== null || tagged(answer.trim()) !== null) return { ok: true, text: answer };
   const blocks = blocksOf(answer);
   const last = blocks.findLast(({ tag }) => !code.has(tag)) ?? blocks.at(-1);
   if (!last) return answer.includes('```') ? inlineBlock(answer) : plainText(answer);
   if (!last.isClosed || blocks.at(-1)?.isClosed === false) return refuse(unclosed);
-  return { ok: true, text: last.text };
+  const plain = blocks.length === 1 && isOutput(last.text) ? plainText(answer) : null;
+  return plain?.ok ? plain : { ok: true, text: last.text };
+}
+
+/** Whether a block shows a form of output, and no text: the prompt stands around it. */
+function isOutput(block: string): boolean {
+  return wholeJson(block) !== null && withoutJson(block.trim(), '')?.ok !== true;
 }
 
 const unclosed = 'the ``` fence around the new instruction is not closed: the answer may have been cut off';
@@ -83,15 +88,16 @@ const minPlainWords = 3;
 function plainText(answer: string): ReadText {
   const section = lastSection(answer);
   if (section !== null) return { ok: true, text: section };
-  const { title, rest } = withoutTitle(answer.trim());
-  const wrapped = wholeJson(rest) !== null || quoted(rest) !== null || tagged(rest) !== null;
+  const { title, rest: below } = withoutTitle(answer.trim());
+  const { rest } = withoutTitle(below);
+  const wrapped = wholeJson(rest) !== null || inWrapping(rest) !== null;
   const words = rest.match(/\S+/g)?.length ?? 0;
   // Words behind a title are the text itself, as long as no second title follows.
   if (wrapped || (title && !talk.test(rest))) return { ok: true, text: rest };
   return words < minPlainWords || talk.test(rest) ? refuse(noFence) : { ok: true, text: rest };
 }
 
-const maxWrappings = 6;
+const maxWrappings = 12;
 
 function unwrap(first: string, parent: string): ReadText {
   let text = first;
@@ -107,80 +113,14 @@ function unwrap(first: string, parent: string): ReadText {
 /** Null: nothing is wrapped around the text that is not around its parent. */
 function unwrapOnce(text: string, parent: string): ReadText | null {
   if (text === '' || text === parent) return null;
-  const isJson = wholeJson(text);
-  if (isJson) return wholeJson(parent) ? null : fromJson(isJson.value, text);
-  if (/^\{\s*(["'])[\w -]+\1\s*:[\s\S]*\}$/.test(text) && !parent.startsWith('{')) return refuse(jsonGiven);
-  const found = quoted(text) ?? tagged(text) ?? fenced(text) ?? assigned(text);
-  if (found !== null && !isWrapped(parent)) return { ok: true, text: found };
+  const inJson = withoutJson(text, parent);
+  if (inJson !== null) return inJson;
+  const found = inWrapping(text);
+  if (found !== null && inWrapping(parent) === null) return { ok: true, text: found };
   const { title, rest } = withoutTitle(text);
-  return title && rest !== '' && !withoutTitle(parent).title ? { ok: true, text: rest } : null;
-}
-
-function isWrapped(text: string): boolean {
-  return quoted(text) !== null || tagged(text) !== null || fenced(text) !== null;
-}
-
-const jsonGiven = 'the new instruction is JSON: give its text itself, without names, quotation marks and braces';
-const textNames =
-  /^(?:(?:new|improved|revised|updated|optimized|final|better|proposed|system)_?)*(?:prompt|instructions?|text|content|template|system|message)$/i;
-
-/** The one text of a JSON value. */
-function fromJson(value: unknown, text: string): ReadText | null {
-  if (typeof value === 'string') return { ok: true, text: value };
-  if (typeof value !== 'object' || value === null) return null;
-  // `{}` and `[1]` are refused as well, `{name}` is no JSON.
-  if (Array.isArray(value))
-    return value.length === 1 ? (fromJson(value[0], text) ?? refuse(jsonGiven)) : refuse(several(value));
-  if (!isObject(value)) return null;
-  const messages = value['messages'];
-  if (Array.isArray(messages)) return fromJson(messages, text);
-  const fields = Object.entries(value).filter(([name]) => !('role' in value && name === 'role'));
-  const only = fields.length === 1 ? fields : fields.filter(([name]) => textNames.test(name));
-  const [, inner] = only[0] ?? [];
-  if (only.length !== 1 || inner === undefined) return refuse(jsonGiven);
-  return typeof inner === 'number' || typeof inner === 'boolean'
-    ? refuse(jsonGiven)
-    : (fromJson(inner, text) ?? refuse(jsonGiven));
-}
-
-function several(list: readonly unknown[]): string {
-  const isChat = list.some((item) => isObject(item) && 'role' in item);
-  return isChat
-    ? 'the new instruction is a list of messages: give the text of the one message that is to be rewritten'
-    : jsonGiven;
-}
-
-const quotes: readonly (readonly [string, string])[] = [
-  ['"""', '"""'],
-  ["'''", "'''"],
-  ['"', '"'],
-  ['“', '”'],
-  ['‘', '’'],
-  ['«', '»'],
-  ['„', '“'],
-  ['„', '”'],
-  ['「', '」'],
-  ["'", "'"],
-  ['`', '`'],
-];
-
-function quoted(text: string): string | null {
-  for (const [open, close] of quotes) {
-    if (text.length <= open.length + close.length || !text.startsWith(open) || !text.endsWith(close)) continue;
-    const inner = text.slice(open.length, -close.length);
-    const isApostrophe = open === "'" && /\w'\w/.test(inner);
-    if (isApostrophe || !(inner.includes(open) || inner.includes(close))) return inner;
-  }
-  return null;
-}
-
-const textTags = String.raw`(?:(?:new|improved|revised|updated|final|optimized|better|rewritten|proposed|system)[_-]?)*(?:prompt|instructions?)`;
-const tagNames = `${textTags}|answer|output|response|result|text`;
-const wholeTag = new RegExp(String.raw`^<(${tagNames})(?:\s[^<>]*)?>([\s\S]*)<\/\1>$`, 'i');
-
-function tagged(text: string): string | null {
-  const match = wholeTag.exec(text);
-  return match && !match[2]!.includes(`</${match[1]!}>`) ? match[2]! : null;
+  if (title && rest !== '' && !withoutTitle(parent).title) return { ok: true, text: rest };
+  const own = withoutRemarks(withoutEchoes(text, parent), parent);
+  return own === text ? null : { ok: true, text: own };
 }
 
 const maxSections = 20;
@@ -199,19 +139,4 @@ function lastSection(answer: string): string | null {
     rest = rest.slice(last.length).trim();
   }
   return last === null ? null : tagged(last);
-}
-
-/** The text of an assignment, as in Python. */
-function assigned(text: string): string | null {
-  return /^\w+\s*=\s*[fr]?("{3}|'{3}|["'])([\s\S]+)\1$/.exec(text)?.[2] ?? null;
-}
-
-function fenced(text: string): string | null {
-  const [only] = blocksOf(text);
-  const isWhole = only?.isClosed && only.start === 0 && only.end === text.length;
-  return isWhole && ['', 'markdown', 'md', 'text', 'txt', 'prompt', 'plaintext'].includes(only.tag) ? only.text : null;
-}
-
-function refuse(reason: string): { ok: false; reason: string } {
-  return { ok: false, reason };
 }

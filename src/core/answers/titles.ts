@@ -10,7 +10,9 @@ const wholeForms = [
   String.raw`(?:sure[,!.]?\s+|okay[,!.]?\s+|certainly[,!.]?\s+|of course[,!.]?\s+)?(?:here(?:'s|’s| is| are)|below is|this is)\b[^\n]{0,160}:`,
   // "New prompt:", "# Improved Prompt", "**The revised instruction:**"
   String.raw`(?:(?:the|my|your)\s+)?(?:${kinds}[ -]+)+(?:(?:assistant|task)\s+)?${nouns}(?:\s+(?:for|to)\s[^\n:]{1,80})?\s*:?`,
-  String.raw`(?:system prompt|prompt|instructions?|final answer)\s*:`,
+  String.raw`(?:system prompt|prompt|instructions?|final answer)(?:\s+(?:for|to) the (?:assistant|model|task))?\s*:`,
+  // "Based on the feedback, here is the new instruction:"
+  String.raw`[^\n:]{0,160}[,.!]\s+(?:here(?:'s|’s| is)|this is)\s[^\n:]{0,80}\b(?:prompt|instructions?|version)\b[^\n:]{0,80}:`,
 ];
 const whole = new RegExp(
   String.raw`^(?:#{1,6}\s+|[*_]{1,3})?(?:${wholeForms.join('|')})\s*[*_]{0,3}:?\s*(?:\n|$)`,
@@ -22,7 +24,7 @@ const inline = new RegExp(
 );
 /** "Prompt: …", "**System prompt:** …", "[SYSTEM]" */
 const bareInline =
-  /^(?:[*_]{0,3}(?:system(?: prompt| message)?|prompt|instructions?)[*_]{0,3}\s*:[*_]{0,3}\s*(?=\S)|\[(?:system|prompt|instructions?)\]\s*\n)/i;
+  /^(?:[*_]{0,3}(?:system(?: prompt| message)?|assistant|prompt|instructions?)[*_]{0,3}\s*:[*_]{0,3}\s*(?=\S)|\[(?:system|prompt|instructions?)\]\s*\n)/i;
 /** "# Prompt", "**Instruction**" */
 const heading =
   /^(?:#{1,6}\s+(?:the\s+)?(?:system )?(?:prompt|instructions?)|([*_]{2,3})(?:the\s+)?(?:system )?(?:prompt|instructions?)\1)\s*\n/i;
@@ -31,13 +33,16 @@ const otherTurn = /^[*_]{0,3}(?:user|assistant|human)[*_]{0,3}\s*:/im;
 /** A line below a title, or the mark of a block of YAML behind it. */
 const rule = /^\s*(?:(?:-{3,}|\*{3,}|={3,})\s*\n|[|>][+-]?[ \t]*\n)/;
 
+const lastRule = /\n\s*(?:-{3,}|\*{3,}|={3,})\s*$/;
+
 /** A text without the title above it, and the rule below that. */
 export function withoutTitle(text: string): { title: boolean; rest: string } {
   const match = whole.exec(text) ?? inline.exec(text) ?? bareTitle(text);
   if (!match) return { title: false, rest: text };
   const behind = text.slice(match[0].length);
   const rest = behind.replace(rule, '');
-  return { title: true, rest: (rest === behind ? rest : dedented(rest)).trim() };
+  if (rest === behind) return { title: true, rest: rest.trim() };
+  return { title: true, rest: dedented(rest).replace(lastRule, '').trim() };
 }
 
 /** The name of a section is no title where others follow it. */

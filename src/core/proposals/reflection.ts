@@ -6,10 +6,12 @@
  */
 import { isCut } from '../answers/ending.js';
 import { readPromptText } from '../answers/prompt-text.js';
+import { questionLines } from '../answers/remarks.js';
 import type { Message } from '../prompts/message.js';
 import { fenceText, quoteText } from '../prompts/quote.js';
 import { cutAfter } from '../../util/text.js';
 import type { Approach } from '../search/protocol.js';
+import { sameText, showLedger, type TriedText } from './ledger.js';
 import { placeholderProblem } from './placeholders.js';
 
 /** A rollout of the parent for the reflection. The texts are untrusted. */
@@ -28,6 +30,8 @@ export interface Reflection {
   /** The name of the instruction in a prompt with several, and the texts of the others. */
   component?: string;
   others?: Readonly<Record<string, string>>;
+  /** Earlier new texts, the newest first. */
+  tried?: readonly TriedText[];
   /** How to write the new text; absent: `revise`. */
   approach?: Approach;
   /** A further hint for the proposer. */
@@ -71,6 +75,7 @@ export function buildReflection(reflection: Reflection): Message[] {
     task,
     component,
     others = {},
+    tried = [],
     approach = 'revise',
     tip,
     hint,
@@ -78,17 +83,18 @@ export function buildReflection(reflection: Reflection): Message[] {
   } = reflection;
   const shown = cutAfter(instruction, maxInstructionShown);
   const parts = [
-    'An assistant was given this instruction for a task:',
+    questionLines.given,
     fenceText(shown),
     ...showOthers(component, others),
     ...(task === undefined ? [] : ['What is known of the task:', quoteText(cutAfter(task, maxShown.input))]),
+    ...showLedger(instruction, tried),
     ...(examples.length === 0 ? [] : [examplesIntro]),
     ...examples.map((example, index) => showExample(example, index, traceDetail)),
-    '# What to do',
+    questionLines.demand,
     demands[approach],
     ...(tip === undefined ? [] : [tip]),
     ...(hint === undefined ? [] : ['Follow this hint of a person who knows the task:', quoteText(hint)]),
-    'Give the whole new instruction inside ``` fences, and nothing of it outside of them.',
+    questionLines.form,
   ];
   return [{ role: 'user', content: parts.join('\n\n') }];
 }
@@ -131,7 +137,7 @@ export function buildDescription({ prompt, examples }: DescriptionRequest): Mess
 function showExample({ input, output, feedback, reward }: ReflectionExample, index: number, detail: number): string {
   const excerpt = (text: string, chars: number) => quoteText(cutAfter(text, Math.round(detail * chars)));
   return [
-    `# Example ${index + 1}`,
+    questionLines.example(index + 1),
     `## Inputs\n${excerpt(input, maxShown.input)}`,
     `## Generated Outputs\n${excerpt(output, maxShown.output)}`,
     `## Feedback\n${excerpt(feedback, maxShown.feedback)}`,
@@ -166,10 +172,16 @@ export function parseProposal(answer: string, rules: ProposalRules): ParsedPropo
   if (text.length > maxChars) {
     return refuse(`the new instruction has ${text.length} characters; at most ${maxChars} are allowed`);
   }
-  if (text === parent.trim())
+  if (sameText(text, parent))
     return { ok: false, reason: 'the new instruction is the same as its parent', unchanged: true };
   const problem = problemOf(text);
   return problem === null ? { ok: true, text } : refuse(`the new instruction ${problem}`);
+}
+
+/** Counts a text that was tried before as unchanged. */
+export function requireNew(parsed: ParsedProposal, isKnown: (text: string) => boolean): ParsedProposal {
+  if (!parsed.ok || !isKnown(parsed.text)) return parsed;
+  return { ok: false, reason: 'the new instruction was tried before: write another one', unchanged: true };
 }
 
 /** Counts a compressed text that is not shorter as unchanged. */

@@ -45,6 +45,10 @@ export interface ProposalRequest {
   ordinals: number[];
   /** `rewrite` and `edit`: which of these rollouts it is shown; `compress` shows none. */
   pick?: FailurePick;
+  /** `rewrite`: rollouts that the parent gets right, shown beside the failures. */
+  solved?: number[];
+  /** `rewrite`: earlier children of the parent, the newest first. */
+  tried?: TriedCandidate[];
   /** `rewrite`: how components are chosen; absent if `rewrite` names the component. */
   components?: ComponentChoice;
   /** `rewrite` in a stalled search: how the model is asked. */
@@ -56,6 +60,14 @@ export interface ProposalRequest {
   given?: string;
   /** `ablate`: which of the steps that can be removed. */
   ablation?: number;
+}
+
+/** What came of a child: the mean gain over its parent on `seeds`; null: it has not run yet. */
+export interface TriedCandidate {
+  candidate: number;
+  status: CandidateSummary['status'];
+  gain: number | null;
+  seeds: number;
 }
 
 /** How the model is asked: to revise the text, to write it anew, or to make it shorter. */

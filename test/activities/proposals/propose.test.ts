@@ -48,6 +48,33 @@ test('records the verdict on each proposer answer with that answer', async () =>
   }
 });
 
+test('asks again for a text that is known, and shows what was tried on the parent', async () => {
+  const model = await startFakeModel(({ n }) => ({
+    text: `\`\`\`\n${n <= 2 ? 'Answer  well.' : 'Answer best.'}\n\`\`\``,
+  }));
+  try {
+    const { propose } = await jobWith(model.url);
+    const components = { selection: 'all', turn: 1 } as const;
+    const request: ProposalRequest = {
+      kind: 'rewrite',
+      candidate: 1,
+      parent: 0,
+      generation: 1,
+      ordinals: [0],
+      components,
+    };
+    expect(await propose(request)).toMatchObject([{ outcome: 'proposed' }]);
+    const tried = [{ candidate: 1, status: 'rejected', gain: -0.5, seeds: 2 }] as const;
+    const next = { ...request, candidate: 2, generation: 2, tried: [...tried] };
+    expect(await propose(next)).toMatchObject([{ candidate: 2, outcome: 'proposed' }]);
+    const asked = model.requests.map(({ body }) => body['messages'] as { content: string }[]);
+    expect(asked.map((messages) => messages.length)).toEqual([1, 1, 3]);
+    expect(asked[1]![0]!.content).toContain('-0.50 mean reward on 2 inputs):\n> Answer  well.');
+  } finally {
+    await model.close();
+  }
+});
+
 describe('a stalled search', () => {
   const stalled = (candidate: number, approach: 'restart' | 'compress'): ProposalRequest => ({
     kind: 'rewrite',
@@ -78,8 +105,8 @@ describe('a stalled search', () => {
     }
   });
 
-  test('takes a compression that is not shorter for a duplicate, after one answer', async () => {
-    const model = await startFakeModel(({ n }) => ({ text: `\`\`\`\n${n === 1 ? 'Answer it.' : 'Go.'}\n\`\`\`` }));
+  test('takes a compression that is not shorter for a duplicate, after three answers', async () => {
+    const model = await startFakeModel(({ n }) => ({ text: `\`\`\`\n${n <= 3 ? 'Answer it.' : 'Go.'}\n\`\`\`` }));
     try {
       const { propose } = await jobWith(model.url);
       for (const [candidate, outcome] of [
@@ -88,7 +115,7 @@ describe('a stalled search', () => {
       ] as const) {
         expect(await propose(stalled(candidate, 'compress'))).toMatchObject([{ candidate, outcome }]);
       }
-      expect(model.requests).toHaveLength(2);
+      expect(model.requests).toHaveLength(4);
     } finally {
       await model.close();
     }

@@ -4,7 +4,8 @@ import { askAgain, textForm } from '../../../src/core/proposals/second-try.js';
 import { buildJudgePrompt, judgementForm } from '../../../src/core/verify/judge.js';
 
 const question = [{ role: 'user' as const, content: 'Which?' }];
-const asked = (answer: string, reason: string, form = textForm) => askAgain(question, answer, reason, form).slice(1);
+const asked = (answer: string, reason: string, form = textForm) =>
+  askAgain(question, [{ text: answer, reason }], form).slice(1);
 
 describe('askAgain', () => {
   test('shows the answer and its error, and asks for the form', () => {
@@ -12,6 +13,18 @@ describe('askAgain', () => {
       { role: 'assistant', content: 'This.' },
       { role: 'user', content: `Your answer cannot be used: it is too short. Answer again: ${textForm}.` },
     ]);
+  });
+
+  test('changes the question after the same fault twice, and shows neither answer', () => {
+    const [no, other] = [
+      { text: 'This.', reason: 'no fence' },
+      { text: 'That.', reason: 'too short' },
+    ];
+    expect(askAgain(question, [no, other], textForm)).toHaveLength(3);
+    const [changed, ...rest] = askAgain(question, [no, other, { ...no, text: 'Those.' }], textForm);
+    expect(rest).toEqual([]);
+    expect(changed!.content).toMatch(/^Which\?\n\n2 .*no fence/);
+    expect(changed!.content).not.toMatch(/This|That|Those/);
   });
 
   test('replaces an empty answer, and advice for the operator', () => {
