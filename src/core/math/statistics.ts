@@ -39,11 +39,11 @@ function compareToZero({ count, mean: difference, variance }: Sample): Compariso
 
 /**
  * `left` minus `right`, pair by pair, within what is possible: the one rule of searches, `compare`
- * and gates. Of equal pairs the interval says how many unseen ones may differ. Pairs that all differ
- * alike do not show their variance: one more pair without a difference stands in for it. If the
- * differences have one size, as of right and wrong answers, the interval excludes 0 only if an exact
- * test does, too (5 %): McNemar's on the pairs that differ (mid-p; Fagerland 2013), or two coins
- * tossed for each pair, which is stronger on few pairs.
+ * and gates. Of equal pairs the interval says how many unseen ones may differ. Pairs that all
+ * differ alike do not show their variance: one more pair without a difference stands in for it. If
+ * the differences have one size, as of right and wrong answers, the interval excludes 0 only if an
+ * exact test does, too (5 %): McNemar's on the pairs that differ (mid-p; Fagerland 2013), or two
+ * coins tossed for each pair, which is stronger on few pairs.
  */
 export function testPaired(left: readonly number[], right: readonly number[]): Comparison {
   const differences = left.map((value, at) => value - right[at]!);
