@@ -81,18 +81,26 @@ export function gateActivities({ db, secretKey }: ActivityDeps) {
           candidate: await readRewards(tx, candidate.jobId),
           incumbent: incumbent && (await readRewards(tx, incumbent.run.jobId)),
         });
-        const { passed, candidateReward, incumbentReward, comparison, message } = verdict;
+        const { passed, candidateReward, candidateInterval, incumbentReward, incumbentInterval, comparison, message } =
+          verdict;
         await setGateResult(tx, job.jobId, {
-          candidate: { jobId: candidate.jobId, reward: candidateReward },
+          candidate: { jobId: candidate.jobId, reward: candidateReward, interval: candidateInterval },
           incumbent: incumbent && {
             jobId: incumbent.run.jobId,
             deploymentId: incumbent.deploymentId,
             reward: incumbentReward,
+            interval: incumbentInterval,
           },
           comparison,
           passed,
         });
-        const data = { passed, reward: candidateReward, incumbent_reward: incumbentReward, comparison };
+        const data = {
+          passed,
+          reward: candidateReward,
+          reward_interval: candidateInterval,
+          incumbent_reward: incumbentReward,
+          comparison,
+        };
         await appendEvents(tx, job, [gateJudged(incumbent?.run.jobId ?? candidate.jobId, message, data)]);
         return verdict;
       });

@@ -57,6 +57,7 @@ function projection(jobId: string, view: SearchView): SessionProjection {
     totalGenerations: view.totalGenerations,
     bestCandidateId: view.bestCandidate === null ? null : candidateId(jobId, view.bestCandidate),
     bestReward: view.bestReward,
+    bestInterval: view.bestInterval ?? null,
     rolloutsPlanned: view.rolloutsPlanned,
     maxRollouts: view.maxRollouts,
     history: view.history,

@@ -8,7 +8,7 @@ import { addCandidate, type NewCandidate } from '../../src/candidates/store/cand
 import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/jobs/store/events.js';
 import { planRollouts } from '../../src/rollouts/store/rollouts.js';
-import { readTotals } from '../../src/rollouts/store/totals.js';
+import { intervalOfTotals, readTotals } from '../../src/rollouts/store/totals.js';
 import { startEvaluation } from '../drive/evaluation.js';
 import { baseline, endedAs, type KindActivities } from './kind.js';
 
@@ -51,6 +51,7 @@ type Totals = Awaited<ReturnType<typeof evaluationTotals>>;
 
 /** `total` comes from the request: a job that fails early has no rollouts. */
 async function evaluationTotals(tx: Tx, job: JobRef, total: number) {
-  const { succeeded, failed, meanReward } = await readTotals(tx, job.jobId);
-  return { total, succeeded, failed, meanReward };
+  const totals = await readTotals(tx, job.jobId);
+  const { succeeded, failed, meanReward } = totals;
+  return { total, succeeded, failed, meanReward, interval: intervalOfTotals(totals) };
 }

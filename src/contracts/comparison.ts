@@ -1,7 +1,7 @@
 /** The comparison of two candidates on common seeds. */
 import { z } from 'zod';
 import { kindNames } from '../core/jobs/kinds.js';
-import { outcome } from './search.js';
+import { intervalSchema, outcome } from './search.js';
 
 const side = z
   .string()
@@ -18,6 +18,7 @@ const sideSchema = z.object({
   job_id: z.string().describe('The job whose rollouts are compared.'),
   candidate_id: z.string().nullable().describe("null: an evaluation of given messages, or of the container's own."),
   mean_reward: z.number().describe('Over the compared seeds, each of which counts once.'),
+  mean_reward_interval: intervalSchema.describe('95 %, for unseen seeds of the same kind.'),
   seeds: z.int().describe('Seeds with a succeeded rollout, common or not.'),
   seeds_failed: z.int().describe('Seeds on which every rollout failed; they are not compared.'),
   cost_usd: z

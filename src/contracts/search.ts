@@ -11,9 +11,11 @@ export const estimate = {
     .number()
     .nullable()
     .describe(
-      'Expected reward of the most promising candidate on the evaluation seeds. It changes between evaluations; best_reward is measured.',
+      'Expected reward of the most promising candidate. It changes between evaluations; best_reward is measured.',
     ),
-  estimated_reward_interval: intervalSchema.nullable().describe('95 % interval of estimated_reward.'),
+  estimated_reward_interval: intervalSchema
+    .nullable()
+    .describe('95 % interval of estimated_reward, for unseen rows of the same kind.'),
   estimated_candidate_id: z.string().nullable(),
 };
 export const outcome = {
@@ -29,6 +31,8 @@ export const outcome = {
       seeds: z.int(),
       baseline_reward: z.number(),
       winner_reward: z.number(),
+      baseline_interval: intervalSchema.describe('95 %, for unseen rows of the same kind.'),
+      winner_interval: intervalSchema.describe('95 %, for unseen rows of the same kind.'),
       difference: z.number(),
       interval: intervalSchema,
     })
@@ -59,6 +63,11 @@ export const searchFields = {
     max_rollouts: z.int().nullable(),
   }),
   best_reward: z.number().nullable(),
+  best_reward_interval: intervalSchema
+    .nullable()
+    .describe(
+      '95 % interval of best_reward, for unseen rows of the same kind. The evaluation selected the candidate, so a held-out comparison says more.',
+    ),
   best_candidate: z.object({ candidate_id: z.string() }).nullable(),
 };
 

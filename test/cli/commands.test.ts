@@ -99,7 +99,10 @@ describe('optimize', () => {
     const listed = await ratchet('list', '--json', '--limit', '1');
     expect(JSON.parse(listed.out)).toMatchObject([{ name: 'best of teams', tags: ['nightly', 'team-a'] }]);
     expect((await ratchet('list')).out).toMatch(/^evl_\w+ +completed .* best of teams$/m);
-    expect(evaluated).toMatchObject({ code: 0, out: expect.stringMatching(/^Mean reward 1\.000 on 40 rows$/m) });
+    expect(evaluated).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^Mean reward 1\.000 on 40 rows \(unseen rows: 0\.912 to 1\.000\)$/m),
+    });
 
     const before = await ratchet('eval', ...task, '--prompt', 'prompt.txt', '--json');
     expect(JSON.parse(before.out)).toMatchObject({ summary: { mean_reward: 0, num_seeds: 40 } });
@@ -147,7 +150,9 @@ describe('optimize', () => {
       const calls = on.world.model.requests.length;
       const { code, out, err } = await ratchet('optimize', ...files);
       expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('6 held-out rows') });
-      expect(out).toMatch(/^Better on 6 held-out rows: 0\.\d+ -> 1\.000 \(95 %: difference 0\.\d+ to /m);
+      expect(out).toMatch(
+        /^Better on 6 held-out rows: 0\.\d+ -> 1\.000 \(unseen rows: 0\.541 to 1\.000\); 95 %: difference 0\.\d+ to /m,
+      );
       const better = await written('better.txt');
       for (const subject of Object.keys(teams)) expect(better).toContain(subject);
       expect(on.world.model.requests).toHaveLength(calls);
@@ -456,7 +461,10 @@ test('eval and optimize read a promptfooconfig.yaml', async () => {
   await writeFile(join(folder, 'foo/promptfooconfig.yaml'), JSON.stringify(config));
   const data = ['--data', 'foo/promptfooconfig.yaml'];
   const evaluated = await ratchet('eval', ...data);
-  expect(evaluated).toMatchObject({ code: 0, out: expect.stringMatching(/^Mean reward 0\.000 on 12 rows$/m) });
+  expect(evaluated).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^Mean reward 0\.000 on 12 rows \(unseen rows: 0\.000 to 0\.265\)$/m),
+  });
   const more = ['--proposer', 'fake/proposer', '--budget', '100', '--json'];
   const { code, out } = await ratchet('optimize', ...data, ...more, '--out', 'foo/best.json');
   expect({ code, best: JSON.parse(out).best_reward }).toEqual({ code: 0, best: 1 });

@@ -39,7 +39,7 @@ const showCursor = '\x1B[?25h';
 
 test('the bar shows rollouts, reward with its interval, and cost, and ends', async () => {
   const written = await onTerminal(sessionOf(state, []));
-  expect(written).toContain('3/10 rollouts | estimate 0.550 (0.400 to 0.700), best reward 0.500, $0.0123');
+  expect(written).toContain('3/10 rollouts | estimate 0.550 (unseen rows: 0.400 to 0.700), best reward 0.500, $0.0123');
   expect(written).toContain(showCursor);
 });
 

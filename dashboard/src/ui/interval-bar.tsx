@@ -1,4 +1,4 @@
-import { signed } from '../util/format.js';
+import { reward, signed } from '../util/format.js';
 
 /** An interval beside zero: whether it is above, below or on both sides. */
 export function IntervalBar(props: { label: string; value: number; low: number; high: number }) {
@@ -27,5 +27,15 @@ export function IntervalBar(props: { label: string; value: number; low: number; 
         </text>
       </svg>
     </div>
+  );
+}
+
+/** The 95 % interval of a mean reward for rows that were not run. */
+export function UnseenRows({ interval }: { interval: { low: number; high: number } | null | undefined }) {
+  if (!interval) return null;
+  return (
+    <span class="stat-more" title="95 % interval of the mean reward on unseen rows of the same kind">
+      {reward(interval.low)} to {reward(interval.high)}
+    </span>
   );
 }

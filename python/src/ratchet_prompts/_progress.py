@@ -6,7 +6,7 @@ import html
 import sys
 from typing import Any, Callable, List, Mapping, Optional
 
-from ._report import dollars, number
+from ._report import dollars, number, unseen
 from .types import Event
 
 
@@ -52,8 +52,7 @@ def _in_notebook() -> bool:
 def _generation(data: Mapping[str, Any]) -> str:
     estimate = ""
     if data.get("estimated_reward") is not None:
-        interval = data.get("estimated_reward_interval")
-        bounds = f" ({number(interval['low'])} to {number(interval['high'])})" if interval else ""
+        bounds = unseen(data.get("estimated_reward_interval"))
         estimate = f", estimate {number(data['estimated_reward'])}{bounds}"
     return (
         f"generation {data['generation']}: {data['rollouts_completed']} rollouts, "

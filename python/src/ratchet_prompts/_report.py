@@ -6,7 +6,7 @@ import difflib
 import html
 from typing import List, Optional, Sequence, Tuple
 
-from .types import HistoryEntry
+from .types import HistoryEntry, Interval
 
 LARGEST = 1.7e308
 """The service sends an interval without a bound as the largest number."""
@@ -20,6 +20,13 @@ def number(value: Optional[float]) -> str:
     if abs(value) >= LARGEST:
         return "-∞" if value < 0 else "∞"
     return f"{value:.3f}"
+
+
+def unseen(interval: Optional[Interval]) -> str:
+    """The 95 % interval of a mean reward for rows that were not run, behind it."""
+    if interval is None:
+        return ""
+    return f" (unseen rows: {number(interval['low'])} to {number(interval['high'])})"
 
 
 def dollars(usd: Optional[float]) -> str:

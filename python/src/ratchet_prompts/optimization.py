@@ -129,6 +129,7 @@ def evaluate(
         job_id=job.id,
         status=state["status"],
         reward=summary["mean_reward"],
+        reward_interval=summary["mean_reward_interval"],
         succeeded=summary["num_successful"],
         failed=summary["num_failed"],
         cost_usd=state["usage"]["total_cost_usd"],
@@ -217,12 +218,14 @@ def _optimization(
     measured: Dict[str, Any] = {
         "reward": results["best_reward"],
         "baseline_reward": results["history"][0]["best_reward"] if results["history"] else None,
+        "reward_interval": results["best_reward_interval"],
         "interval": None,
         "basis": None,
     }
     if comparison is not None:
         measured = {
             "reward": comparison["winner_reward"],
+            "reward_interval": comparison["winner_interval"],
             "baseline_reward": comparison["baseline_reward"],
             "interval": (comparison["interval"]["low"], comparison["interval"]["high"]),
             "basis": comparison["basis"],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 
 from . import types as t
 from ._prompts import text_of
-from ._report import curve_svg, diff_html, diff_lines, dollars, number, table_html
+from ._report import curve_svg, diff_html, diff_lines, dollars, number, unseen, table_html
 from ._rows import frame_of
 from .client import Client
 from .jobs import Deployment, Session
@@ -41,6 +41,8 @@ class Optimization:
     history: List[t.HistoryEntry]
     stopped_by: Optional[str]
     warnings: List[str]
+    reward_interval: Optional[t.Interval] = field(default=None)
+    """95 % interval of `reward` for unseen rows of the same kind."""
     split: Optional[t.Split] = field(default=None)
     dataset_id: Optional[str] = field(default=None)
     client: Optional[Client] = field(default=None)
@@ -113,7 +115,8 @@ class Optimization:
         low, high = self.interval
         return (
             f"{VERDICTS.get(self.verdict, self.verdict)} on {rows}: {number(self.baseline_reward)} -> "
-            f"{number(self.reward)} (95 %: difference {number(low)} to {number(high)}), {counted}"
+            f"{number(self.reward)}{unseen(self.reward_interval)}; 95 %: difference {number(low)} to {number(high)}, "
+            f"{counted}"
         )
 
     def _repr_html_(self) -> str:
@@ -121,7 +124,7 @@ class Optimization:
         rows = [
             ("verdict", VERDICTS.get(self.verdict or "", self.verdict or "none")),
             ("reward before", number(self.baseline_reward)),
-            ("reward now", number(self.reward)),
+            ("reward now", number(self.reward) + unseen(self.reward_interval)),
             ("95 % interval of the difference", interval),
             ("measured on", self.basis or "none"),
             ("rollouts", str(self.rollouts)),
@@ -146,6 +149,8 @@ class EvaluationResult:
     cost_usd: Optional[float]
     results: List[t.SeedResult]
     warnings: List[str]
+    reward_interval: Optional[t.Interval] = field(default=None)
+    """95 % interval of `reward` for unseen rows of the same kind."""
     dataset_id: Optional[str] = field(default=None)
     client: Optional[Client] = field(default=None)
 
@@ -162,13 +167,13 @@ class EvaluationResult:
 
     def __repr__(self) -> str:
         failed = f"; {self.failed} failed" if self.failed else ""
-        line = f"Evaluation {self.job_id}: mean reward {number(self.reward)} on {self.succeeded} rows{failed}"
+        line = f"Evaluation {self.job_id}: mean reward {number(self.reward)}{unseen(self.reward_interval)} on {self.succeeded} rows{failed}"
         notes = [f"Note: {warning}" for warning in self.warnings]
         return "\n".join([f"{line}, {dollars(self.cost_usd)}", *notes])
 
     def _repr_html_(self) -> str:
         rows = [
-            ("mean reward", number(self.reward)),
+            ("mean reward", number(self.reward) + unseen(self.reward_interval)),
             ("rows", str(self.succeeded)),
             ("failed", str(self.failed)),
             ("cost", dollars(self.cost_usd)),

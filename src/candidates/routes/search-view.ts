@@ -29,6 +29,11 @@ export function budgetView(
   };
 }
 
+/** The best measured reward. */
+export function bestView({ projection: { bestReward = null, bestInterval = null } }: SearchJob) {
+  return { best_reward: bestReward, best_reward_interval: bestInterval };
+}
+
 /** The estimated reward of the most promising candidate. */
 export function estimateView({ projection: { estimate } }: SearchJob) {
   return {
@@ -48,6 +53,8 @@ export function outcomeView({ projection: { verdict, noise, evaluationRollouts }
           seeds: verdict.seeds,
           baseline_reward: verdict.baseline,
           winner_reward: verdict.winner,
+          baseline_interval: verdict.baselineInterval,
+          winner_interval: verdict.winnerInterval,
           difference: verdict.difference,
           interval: { low: verdict.low, high: verdict.high },
         }

@@ -13,6 +13,7 @@ export function candidateView(row: CandidateRow): Candidate {
     generation: row.generation,
     status: row.status,
     reward: row.reward,
+    reward_interval: row.interval,
     avg_reward: row.avgReward,
     rollout_count: row.rolloutCount,
     is_baseline: row.leverVersion === 0,

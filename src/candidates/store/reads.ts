@@ -1,5 +1,6 @@
 import type { Demo } from '../../core/prompts/demos.js';
 import type { Message } from '../../core/prompts/message.js';
+import type { Interval } from '../../core/math/mean-interval.js';
 import type { DecisionRecord } from '../../core/search/acceptance-record.js';
 import type { Tx } from '../../platform/db/db.js';
 import { countedThrough, readCounted, rewardSums } from '../../rollouts/store/totals.js';
@@ -12,6 +13,7 @@ export interface CandidateRow extends Record<string, unknown> {
   parentIds: string[];
   status: 'proposed' | 'rejected' | 'evaluated';
   reward: number | null;
+  interval: Interval | null;
   avgReward: number | null;
   rolloutCount: number;
   /** The decision on its test; null: none yet. */
@@ -37,7 +39,7 @@ export async function readCandidates(tx: Tx, jobId: string, only: CandidateFilte
     `with fresh as materialized ( -- run once, not per candidate
        ${rewardSums} and ordinal >= $2 and ordinal >= (${countedThrough}) group by candidate_id
      )
-     select c.id, c.lever_version as "leverVersion", c.generation, c.parent_ids as "parentIds", c.status, c.reward,
+     select c.id, c.lever_version as "leverVersion", c.generation, c.parent_ids as "parentIds", c.status, c.reward, c.reward_interval as interval,
             (c.reward_sum + coalesce(r.rewards, 0)) / nullif(c.rewards_counted + coalesce(r.succeeded, 0), 0) as "avgReward",
             c.rollouts_counted + coalesce(r.n, 0) as "rolloutCount", c.decision,
             coalesce(c.detail->'merge'->'parents', '[]') as merged

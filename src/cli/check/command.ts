@@ -11,7 +11,7 @@ import { FailedJob } from '../service/errors.js';
 import { approve, requireWithin, sayPreview, sumOf } from '../commands/cost.js';
 import { coloured } from '../commands/diff.js';
 import type { EvaluateOptions } from '../commands/evaluate.js';
-import { decimal, intervalText, say, sayJson } from '../service/output.js';
+import { decimal, intervalText, meanText, say, sayJson } from '../service/output.js';
 import { filesOfChange } from '../task/files.js';
 import { requireWritable, writeText } from '../task/output-file.js';
 import type { Preview } from '../task/preview.js';
@@ -90,10 +90,12 @@ function printCheck({ prompt, commit, diff, measured }: Check): void {
   const { head, comparison } = measured;
   if (diff !== null) say(coloured(diff));
   if (comparison === null)
-    return say(`${prompt} is new: mean reward ${decimal(head.mean_reward)} on ${head.rows} rows.`);
+    return say(
+      `${prompt} is new: mean reward ${meanText(head.mean_reward, head.mean_reward_interval)} on ${head.rows} rows.`,
+    );
   const { difference, verdict, won, lost, tied } = comparison;
   say(
-    `Mean reward ${decimal(comparison.a.mean_reward)} -> ${decimal(comparison.b.mean_reward)} (${intervalText(difference)})`,
+    `Mean reward ${decimal(comparison.a.mean_reward)} -> ${meanText(comparison.b.mean_reward, comparison.b.mean_reward_interval)}; difference ${decimal(difference.mean)} (${intervalText(difference)})`,
   );
   say(`${verdict.replaceAll('_', ' ')}: won ${won}, lost ${lost}, tied ${tied}`);
 }

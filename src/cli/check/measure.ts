@@ -12,6 +12,7 @@ import type { Version } from './versions.js';
 /** What a version of the prompt reached. */
 export interface Measured extends RowRewards {
   mean_reward: number | null;
+  mean_reward_interval: { low: number; high: number } | null;
   rows: number;
   rows_failed: number;
 }
@@ -43,6 +44,7 @@ export async function measure(
     return {
       job_id: id,
       mean_reward: summary.mean_reward,
+      mean_reward_interval: summary.mean_reward_interval,
       rows: summary.num_seeds,
       rows_failed: summary.num_failed,
       rewards: new Map(results.map(({ seed, reward }) => [seed, reward])),

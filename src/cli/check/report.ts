@@ -1,6 +1,6 @@
 /** The report of a check in Markdown, for the comment of a pull request. */
 import { jobKinds } from '../../core/jobs/kinds.js';
-import { decimal, dollars, intervalText } from '../service/output.js';
+import { decimal, dollars, intervalText, meanText } from '../service/output.js';
 import { shortOf } from './git.js';
 import type { LostRows } from './lost-rows.js';
 import type { Measured, Measurement } from './measure.js';
@@ -37,14 +37,16 @@ export function checkReport({ prompt, commit, diff, measured, service, refusals 
 
 function resultOf(commit: string, { head, base, comparison, lost }: Measurement, service: string | null): string {
   if (base === null || comparison === null)
-    return `New: mean reward ${decimal(head.mean_reward)} on ${head.rows} rows${service === null ? '' : ` (${page(service, head)})`}.`;
+    return `New: mean reward ${meanText(head.mean_reward, head.mean_reward_interval)} on ${head.rows} rows${service === null ? '' : ` (${page(service, head)})`}.`;
   const { a, b, difference, verdict, won, tied, seeds_compared: compared } = comparison;
   const latency = (side: typeof a) => (side.latency_ms ? `${Math.round(side.latency_ms.mean)} ms` : 'not measured');
+  const rangeOf = ({ mean_reward_interval: { low, high } }: typeof a) => `${decimal(low)} to ${decimal(high)}`;
   const signed = `${difference.mean < 0 ? '' : '+'}${decimal(difference.mean)}`;
   return [
     `| | \`${shortOf(commit)}\` | this change |`,
     '| --- | --- | --- |',
     `| mean reward | ${decimal(a.mean_reward)} | **${decimal(b.mean_reward)}** |`,
+    `| for unseen rows | ${rangeOf(a)} | ${rangeOf(b)} |`,
     `| cost per row | ${dollars(a.cost_usd)} | ${dollars(b.cost_usd)} |`,
     `| latency | ${latency(a)} | ${latency(b)} |`,
     `| rows failed | ${base.rows_failed} | ${head.rows_failed} |`,

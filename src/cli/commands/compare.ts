@@ -1,6 +1,6 @@
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
-import { decimal, dollars, intervalText, say, sayJson } from '../service/output.js';
+import { decimal, dollars, intervalText, meanText, say, sayJson } from '../service/output.js';
 
 /** Compares two evaluations, sessions, candidates or deployments; fails unless `b` is better. */
 export async function compare(a: string, b: string, { json = false }: { json?: boolean }): Promise<void> {
@@ -12,7 +12,7 @@ export async function compare(a: string, b: string, { json = false }: { json?: b
       for (const [name, side] of Object.entries({ a: found.a, b: found.b })) {
         const latency = side.latency_ms === null ? '' : `, ${Math.round(side.latency_ms.mean)} ms`;
         say(
-          `${name}  ${side.id}: mean reward ${decimal(side.mean_reward)}, ${dollars(side.cost_usd)} a rollout${latency}`,
+          `${name}  ${side.id}: mean reward ${meanText(side.mean_reward, side.mean_reward_interval)}, ${dollars(side.cost_usd)} a rollout${latency}`,
         );
       }
       say(

@@ -6,7 +6,7 @@ import { keptApiKey } from '../../service/keys.js';
 import { likelyInput, rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
 import { withService, type ServiceOfCommand } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
-import { decimal, intervalText, note, say, sayJson } from '../service/output.js';
+import { decimal, intervalText, meanText, note, say, sayJson } from '../service/output.js';
 import { noteJob } from '../service/pages.js';
 import { anyFiles, type Files } from '../task/files.js';
 import { checkModelName } from '../task/model-name.js';
@@ -73,8 +73,8 @@ function printGate({ gate }: Deployment): void {
   const { candidate, incumbent, comparison, seeds, min_reward: least, min_improvement: improvement } = gate;
   const demanded = least === null ? `an improvement of ${decimal(improvement)}` : `a mean reward of ${decimal(least)}`;
   const measured = [
-    candidate && `candidate ${decimal(candidate.reward)}`,
-    incumbent && `incumbent ${decimal(incumbent.reward)}`,
+    candidate && `candidate ${meanText(candidate.reward, candidate.interval)}`,
+    incumbent && `incumbent ${meanText(incumbent.reward, incumbent.interval)}`,
     comparison && `difference ${decimal(comparison.difference)} (${intervalText(comparison.interval)})`,
   ];
   say(`Gate on ${seeds} seeds, at least ${demanded}: ${measured.filter(Boolean).join(', ') || 'not measured'}`);

@@ -1,7 +1,7 @@
 import type { Answer, Ratchet } from '../../client/index.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
-import { agreementText, decimal, dollars, note, say, sayJson } from '../service/output.js';
+import { agreementText, decimal, dollars, note, say, sayJson, unseenText } from '../service/output.js';
 import { noteJob } from '../service/pages.js';
 import { inOptions } from '../task/faults.js';
 import type { Prompt } from '../task/prompt-file.js';
@@ -33,8 +33,10 @@ export async function evaluate(given: EvaluateOptions): Promise<void> {
     const job = await evaluationEnd(client, id, maxCost);
     if (json) sayJson(await client.evaluations.handle(id).results());
     else {
-      const { mean_reward: mean, num_successful: succeeded, num_failed: failed } = job.summary;
-      say(`Mean reward ${decimal(mean)} on ${succeeded} rows${failed > 0 ? `; ${failed} failed` : ''}`);
+      const { mean_reward: mean, mean_reward_interval: interval, ...counts } = job.summary;
+      const { num_successful: succeeded, num_failed: failed } = counts;
+      const rows = `${succeeded} rows${failed > 0 ? `; ${failed} failed` : ''}`;
+      say(`Mean reward ${decimal(mean)} on ${rows}${unseenText(interval)}`);
       const agreement = agreementText(job.judge_agreement);
       if (agreement !== null) say(agreement);
       say(dollars(job.usage.total_cost_usd));

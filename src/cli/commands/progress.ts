@@ -1,6 +1,6 @@
 import { SingleBar } from 'cli-progress';
 import type { Answer, Event, SessionHandle } from '../../client/index.js';
-import { decimal, dollars, note } from '../service/output.js';
+import { decimal, dollars, meanText, note } from '../service/output.js';
 
 export type SessionState = Answer<'getSession'>;
 
@@ -59,7 +59,6 @@ function textOf({
 }: Pick<SessionState, 'best_reward' | 'estimated_reward' | 'estimated_reward_interval'> & {
   usage: Pick<SessionState['usage'], 'total_cost_usd'>;
 }) {
-  const range = interval ? ` (${decimal(interval.low)} to ${decimal(interval.high)})` : '';
-  const expected = estimate === null ? '' : `estimate ${decimal(estimate)}${range}, `;
+  const expected = estimate === null ? '' : `estimate ${meanText(estimate, interval)}, `;
   return `${expected}best reward ${decimal(best)}, ${dollars(usage.total_cost_usd)}`;
 }

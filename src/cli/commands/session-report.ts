@@ -1,7 +1,7 @@
 import type { Answer, Ratchet, SessionHandle } from '../../client/index.js';
 import { rolloutId } from '../../core/jobs/ids.js';
 import { FailedJob } from '../service/errors.js';
-import { agreementText, decimal, dollars, note, say, sayJson } from '../service/output.js';
+import { agreementText, decimal, dollars, meanText, note, say, sayJson } from '../service/output.js';
 import { tryWrite } from '../task/output-file.js';
 import { promptDiff, promptText, type Prompt } from '../task/prompt-file.js';
 import { coloured } from './diff.js';
@@ -70,12 +70,14 @@ function printResults(state: SessionState, results: Results): void {
   say(`${state.status}${reason}: ${rollouts} rollouts, ${dollars(usage.total_cost_usd)}`);
 }
 
-function verdictOf({ verdict, comparison, best_reward: best, best_candidate: bestCandidate }: Results): string {
-  if (!verdict || !comparison) return `Best reward: ${decimal(best)}`;
-  if (bestCandidate?.is_baseline) return `No better prompt was found. Reward on the evaluation rows: ${decimal(best)}`;
+function verdictOf({ verdict, comparison, best_candidate: bestCandidate, ...results }: Results): string {
+  const best = meanText(results.best_reward, results.best_reward_interval);
+  if (!verdict || !comparison) return `Best reward: ${best}`;
+  if (bestCandidate?.is_baseline) return `No better prompt was found. Reward on the evaluation rows: ${best}`;
   const { basis, seeds, baseline_reward: baseline, winner_reward: winner, interval } = comparison;
   const rows = basis === 'heldout' ? `${seeds} held-out rows` : `the ${seeds} rows that selected it`;
   const difference = `difference ${decimal(interval.low)} to ${decimal(interval.high)}`;
   const name = { better: 'Better', not_significantly_better: 'Not significantly better', worse: 'Worse' }[verdict];
-  return `${name} on ${rows}: ${decimal(baseline)} -> ${decimal(winner)} (95 %: ${difference})`;
+  const after = meanText(winner, comparison.winner_interval);
+  return `${name} on ${rows}: ${decimal(baseline)} -> ${after}; 95 %: ${difference}`;
 }

@@ -17,6 +17,7 @@ export function mlflowSession(session: Session, results: Results): object {
   const { policy, algorithm, progress, usage } = session;
   const metrics: Metric[] = [
     ...results.history.map(({ generation, best_reward }) => ['best_reward', best_reward, generation] as const),
+    ...intervalMetrics('best_reward', results.best_reward_interval),
     ['rollouts', progress.rollouts_completed],
     ...usageMetrics(usage),
   ];
@@ -30,6 +31,7 @@ export function mlflowEvaluation(evaluation: Evaluation): object {
   const { policy, summary, usage, candidate, app_id, env_name } = evaluation;
   const metrics: Metric[] = [
     ['mean_reward', summary.mean_reward],
+    ...intervalMetrics('mean_reward', summary.mean_reward_interval),
     ['rollouts_succeeded', summary.num_successful] as const,
     ['rollouts_failed', summary.num_failed] as const,
     ...usageMetrics(usage),
@@ -72,6 +74,14 @@ function run(job: Session | Evaluation, { kind, metrics, params }: RunContent): 
       end_time: end,
     },
   };
+}
+
+/** Of a reward on unseen rows, 95 %. */
+function intervalMetrics(of: string, interval: Results['best_reward_interval']): Metric[] {
+  return [
+    [`${of}_low`, interval?.low ?? null],
+    [`${of}_high`, interval?.high ?? null],
+  ];
 }
 
 function usageMetrics({ prompt_tokens, completion_tokens, total_cost_usd, calls }: Session['usage']): Metric[] {

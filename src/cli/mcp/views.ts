@@ -6,7 +6,14 @@ import { isObject } from '../../util/json.js';
 type Fields = Record<string, unknown>;
 
 const ofEveryJob = ['job_id', 'name', 'status', 'progress', 'usage', 'warnings', 'stopped_by', 'error'];
-const ofSearches = ['best_reward', 'best_candidate', 'estimated_reward', 'budget'];
+const ofSearches = [
+  'best_reward',
+  'best_reward_interval',
+  'best_candidate',
+  'estimated_reward',
+  'estimated_reward_interval',
+  'budget',
+];
 
 const shownOf: Record<JobKind, readonly string[]> = {
   session: [...ofEveryJob, ...ofSearches, 'algorithm', 'judge_agreement'],
@@ -32,6 +39,7 @@ const resultsOfSession = [
   'verdict',
   'comparison',
   'best_reward',
+  'best_reward_interval',
   'best_prompt',
   'best_candidate',
   'history',

@@ -54,6 +54,16 @@ export function intervalText({ low, high }: { low: number; high: number }): stri
   return `95 %: ${decimal(low)} to ${decimal(high)}`;
 }
 
+/** A mean over rows, with its interval for unseen rows of the same kind. */
+export function meanText(mean: number | null, interval: { low: number; high: number } | null): string {
+  return `${decimal(mean)}${unseenText(interval)}`;
+}
+
+/** The 95 % interval of a mean for unseen rows, behind it. */
+export function unseenText(interval: { low: number; high: number } | null): string {
+  return interval === null ? '' : ` (unseen rows: ${decimal(interval.low)} to ${decimal(interval.high)})`;
+}
+
 /** ±Number.MAX_VALUE: the end of an interval without a bound. */
 export function decimal(value: number | null): string {
   if (value === null) return 'none';

@@ -40,6 +40,7 @@ const evaluatedCandidate = {
   candidate_id: candidateId,
   generation,
   reward: z.number().describe('The mean reward on the evaluation seeds.'),
+  reward_interval: intervalSchema.describe('95 % interval of the reward, for unseen seeds.'),
   seeds_evaluated: z.int().describe('The number of evaluation seeds.'),
 };
 
@@ -50,6 +51,10 @@ const best = {
     .nullable()
     .optional()
     .describe('The mean reward of the best candidate; null: none was evaluated.'),
+  best_reward_interval: intervalSchema
+    .nullable()
+    .optional()
+    .describe('95 % interval of best_reward, for unseen seeds.'),
   best_candidate_id: z.string().nullable().optional().describe('null: no candidate was evaluated.'),
   stopped_by: stoppedBy,
 };
@@ -57,6 +62,10 @@ const best = {
 /** Evaluation results; absent from the event of a job whose workflow was closed from outside. */
 const evaluationResults = {
   mean_reward: z.number().nullable().optional().describe('The mean over the successful seeds; null: none succeeded.'),
+  mean_reward_interval: intervalSchema
+    .nullable()
+    .optional()
+    .describe('95 % interval of mean_reward, for unseen seeds.'),
   num_seeds: z.int().optional().describe('The number of seeds of the evaluation.'),
   num_successful: z.int().optional().describe('The number of seeds that succeeded.'),
   num_failed: z.int().optional().describe('The number of seeds that failed.'),
@@ -135,10 +144,13 @@ const progressEvents = [
   event('generation_complete', 'A generation of the search is complete.', {
     generation,
     best_reward: z.number().describe('The mean reward of the best candidate so far.'),
+    best_reward_interval: intervalSchema.nullable().describe('95 % interval of best_reward, for unseen seeds.'),
     best_candidate_id: z.string().describe('The best candidate so far.'),
     rollouts_completed: z.int().describe('The number of rollouts with a result so far.'),
     estimated_reward: z.number().nullable().describe('Expected reward of the most promising candidate; null: unknown.'),
-    estimated_reward_interval: intervalSchema.nullable().describe('95 % interval of estimated_reward.'),
+    estimated_reward_interval: intervalSchema
+      .nullable()
+      .describe('95 % interval of estimated_reward, for unseen seeds.'),
     cost_usd: z.number().nullable().describe('US dollars spent so far; null: the price of a model is unknown.'),
   }),
   eventOf(
@@ -194,6 +206,7 @@ const progressEvents = [
   event('gate_judged', 'The deployment gate was decided.', {
     passed: z.boolean().describe('Whether the deployment may go live.'),
     reward: z.number().describe('The mean reward of the candidate on the seeds of the gate.'),
+    reward_interval: intervalSchema.describe('95 % interval of the reward, for unseen seeds.'),
     incumbent_reward: z.number().nullable().describe('The mean reward of the live deployment; null: not compared.'),
     comparison: z
       .object({

@@ -2,6 +2,7 @@
 import type { EventData } from '../../contracts/events/schema.js';
 import { candidateId } from '../jobs/ids.js';
 import { jobKinds, type JobKind } from '../jobs/kinds.js';
+import type { Interval } from '../math/mean-interval.js';
 import type { SearchView } from '../search/protocol.js';
 import type { NewEvent } from './event.js';
 
@@ -72,6 +73,7 @@ export function searchResults(jobId: string, stoppedBy: string, search: SearchVi
   const bestCandidate = search?.bestCandidate ?? null;
   return {
     best_reward: search?.bestReward ?? null,
+    best_reward_interval: search?.bestInterval ?? null,
     best_candidate_id: bestCandidate === null ? null : candidateId(jobId, bestCandidate),
     stopped_by: stoppedBy,
   };
@@ -82,11 +84,14 @@ export function evaluationResults({
   succeeded,
   failed,
   meanReward,
+  interval,
 }: {
   total: number;
   succeeded: number;
   failed: number;
   meanReward: number | null;
+  interval: Interval | null;
 }): EvaluationResults {
-  return { mean_reward: meanReward, num_seeds: total, num_successful: succeeded, num_failed: failed };
+  const counts = { num_seeds: total, num_successful: succeeded, num_failed: failed };
+  return { mean_reward: meanReward, mean_reward_interval: interval, ...counts };
 }

@@ -49,7 +49,7 @@ export function sessionExtended(run: number, limits: EventData<'session_extended
 }
 
 /** The search so far, with the cost of all its calls; null: unknown. */
-export interface SearchProgress extends Pick<SearchView, 'rolloutsCompleted' | 'estimate'> {
+export interface SearchProgress extends Pick<SearchView, 'rolloutsCompleted' | 'estimate' | 'bestInterval'> {
   costUsd: number | null;
 }
 
@@ -88,9 +88,11 @@ export function decisionEvents(jobId: string, decision: Decision, progress: Sear
       return [{ key: `accepted:${candidate}`, type, message, data }];
     }
     case 'candidate_evaluated': {
-      const { candidate, generation, reward, seedsEvaluated } = decision;
-      const message = `candidate ${candidate} evaluated (mean reward ${reward.toFixed(4)} on ${seedsEvaluated} seeds)`;
-      const data = { candidate_id: idOf(candidate), generation, reward, seeds_evaluated: seedsEvaluated };
+      const { candidate, generation, reward, interval, seedsEvaluated } = decision;
+      const unseen = `unseen ones: ${interval.low.toFixed(4)} to ${interval.high.toFixed(4)}`;
+      const message = `candidate ${candidate} evaluated (mean reward ${reward.toFixed(4)} on ${seedsEvaluated} seeds; ${unseen})`;
+      const rewards = { reward, reward_interval: interval, seeds_evaluated: seedsEvaluated };
+      const data = { candidate_id: idOf(candidate), generation, ...rewards };
       return [
         { key: `evaluated:${candidate}`, type, message, data },
         { key: `evaluation:${candidate}`, type: 'evaluation_complete', message, data },
@@ -112,7 +114,7 @@ export function decisionEvents(jobId: string, decision: Decision, progress: Sear
 export function generationComplete(
   jobId: string,
   { generation, bestReward, bestCandidate }: Omit<DecisionOf<'generation_complete'>, 'type'>,
-  { rolloutsCompleted, estimate, costUsd }: SearchProgress,
+  { rolloutsCompleted, estimate, bestInterval, costUsd }: SearchProgress,
 ): NewEvent<'generation_complete'> {
   return {
     key: `generation:${generation}`,
@@ -121,6 +123,7 @@ export function generationComplete(
     data: {
       generation,
       best_reward: bestReward,
+      best_reward_interval: bestInterval ?? null,
       best_candidate_id: candidateId(jobId, bestCandidate),
       rollouts_completed: rolloutsCompleted,
       estimated_reward: estimate?.reward ?? null,

@@ -8,39 +8,47 @@ export interface Comparison {
   high: number;
 }
 
-/** The size, the mean and the unbiased variance (0 for fewer than two values) of a sample. */
+/** Of a sample: the variance is unbiased, and 0 for fewer than two values. */
 export interface Sample {
   count: number;
   mean: number;
   variance: number;
+  least: number;
+  greatest: number;
 }
 
-/** A sample of rewards; the mean of none is 0. */
+/** A sample of rewards; of none, all is 0. */
 export function sampleOf(values: readonly number[]): Sample {
   const center = mean(values) ?? 0;
   const freedom = values.length - 1;
   const variance = freedom < 1 ? 0 : sum(values.map((value) => square(value - center))) / freedom;
-  return { count: values.length, mean: center, variance };
+  const { least, greatest } = values.reduce(
+    (ends, value) => ({ least: Math.min(ends.least, value), greatest: Math.max(ends.greatest, value) }),
+    { least: values[0] ?? 0, greatest: values[0] ?? 0 },
+  );
+  return { count: values.length, mean: center, variance, least, greatest };
 }
 
 /**
  * The mean with its two-sided 95 % interval by Student's t; unbounded for one value
  * (±Number.MAX_VALUE, since JSON has no Infinity).
  */
-export function compareToZero({ count, mean: difference, variance }: Sample): Comparison {
+function compareToZero({ count, mean: difference, variance }: Sample): Comparison {
   return interval(difference, Math.sqrt(variance / Math.max(1, count)), count - 1);
 }
 
 /**
  * `left` minus `right`, pair by pair, within what is possible: the one rule of searches, `compare`
- * and gates. Pairs that all differ alike do not show their variance: one more pair without a
- * difference stands in for it. If the differences have one size, as of right and wrong answers,
- * the interval excludes 0 only if an exact test does, too (5 %): McNemar's on the pairs that differ
- * (mid-p; Fagerland 2013), or two coins tossed for each pair, which is stronger on few pairs.
+ * and gates. Of equal pairs the interval says how many unseen ones may differ. Pairs that all
+ * differ alike do not show their variance: one more pair without a difference stands in for it. If
+ * the differences have one size, as of right and wrong answers, the interval excludes 0 only if an
+ * exact test does, too (5 %): McNemar's on the pairs that differ (mid-p; Fagerland 2013), or two
+ * coins tossed for each pair, which is stronger on few pairs.
  */
 export function testPaired(left: readonly number[], right: readonly number[]): Comparison {
   const differences = left.map((value, at) => value - right[at]!);
   const sample = sampleOf(differences);
+  if (sample.count > 1 && differences.every((difference) => difference === 0)) return ofEqualPairs(left);
   const isUnknown = sample.variance === 0 && sample.mean !== 0 && sample.count > 1;
   // The variance of n equal values and a 0.
   const variance = isUnknown ? square(sample.mean) / (sample.count + 1) : sample.variance;
@@ -53,6 +61,14 @@ export function testPaired(left: readonly number[], right: readonly number[]): C
   const coins = tailOf(2 * sample.count, sample.count + won - lost);
   if (!isOneSize || mcNemar(won, lost) <= 0.05 || 2 * coins.beyond + 2 * coins.at <= 0.05) return comparison;
   return { ...comparison, low: Math.min(0, comparison.low), high: Math.max(0, comparison.high) };
+}
+
+/** Where no pair of n differs, at most 1 - 0.025^(1/n) of all do (Clopper and Pearson 1934). */
+function ofEqualPairs(rewards: readonly number[]): Comparison {
+  const { least, greatest } = sampleOf(rewards);
+  const range = Math.max(1, greatest) - Math.min(0, least);
+  const reach = range * -Math.expm1(Math.log(0.025) / rewards.length);
+  return { difference: 0, low: -reach, high: reach };
 }
 
 /** Two-sided mid-p that equal sides win and lose as unevenly; ties tell nothing. */

@@ -9,6 +9,8 @@ export interface RowContent {
   row: string;
   /** What the model sees of it. */
   input: string;
+  /** The words of the input, whose case and marks do not count. */
+  words: string;
   /** Its right answer. */
   expected: string;
 }
@@ -20,6 +22,8 @@ export interface RowGroups {
   copies: number[];
   /** Groups of rows with different right answers. */
   contradictions: number[][];
+  /** Rows of different groups with the same words: one of each group. */
+  similar: number[][];
 }
 
 export function groupRows(contents: readonly RowContent[]): RowGroups {
@@ -31,12 +35,20 @@ export function groupRows(contents: readonly RowContent[]): RowGroups {
     groups,
     copies: rows.flatMap(([, ...others]) => others).sort((left, right) => left - right),
     contradictions: groups.filter((group) => answers(group) > 1),
+    similar: similarRows(contents, groups),
   };
+}
+
+/** Rows with the same words, one for each input; inputs without words are not compared. */
+function similarRows(contents: readonly RowContent[], groups: readonly (readonly number[])[]): number[][] {
+  const firsts = groups.map(([first]) => first!).filter((at) => contents[at]!.words.trim() !== '');
+  return [...groupBy(firsts, (at) => contents[at]!.words).values()].filter((rows) => rows.length > 1);
 }
 
 /**
  * The warnings about seeds that a request names: rows of a part that the model sees in an earlier
- * part as well, and equal rows within a part. A seed in two parts is no copy.
+ * part as well, equal rows within a part, and rows of several parts with the same words. A seed in
+ * two parts is no copy.
  */
 export function namedWarnings(
   contents: readonly RowContent[],
@@ -62,11 +74,22 @@ export function namedWarnings(
       );
     for (const seed of known) if (!seen.has(contents[seed]!.input)) seen.set(contents[seed]!.input, { seed, name });
   }
-  return warnings;
+  const all = [...new Set(parts.flatMap(({ seeds }) => seeds))].filter((seed) => seed < contents.length);
+  const inputs = [...groupBy(all, (seed) => contents[seed]!.input).values()];
+  const partSeeds = parts.map(({ seeds }) => seeds);
+  const similar = similarRows(contents, inputs).filter((rows) => isApart(rows, partSeeds));
+  return [...warnings, ...similarWarning(similar, 'row', partSeeds)];
 }
 
-/** `unit`: what one of them is called, such as `row`. */
-export function groupWarnings({ copies, contradictions }: RowGroups, unit: string): string[] {
+/** Near-duplicates that a warning names. */
+const named = 5;
+
+/** `unit`: what one of them is called, such as `row`; `parts`: of the split that uses them. */
+export function groupWarnings(
+  { copies, contradictions, similar }: RowGroups,
+  unit: string,
+  parts: readonly (readonly number[])[],
+): string[] {
   const warnings: string[] = [];
   if (copies.length > 0)
     warnings.push(
@@ -77,5 +100,29 @@ export function groupWarnings({ copies, contradictions }: RowGroups, unit: strin
     warnings.push(
       `${contradictions.length} inputs have several ${unit}s with different right answers (the first: ${unit}s ${first.slice(0, 3).join(', ')}); no prompt can solve them all. Correct them, or give a list of right answers.`,
     );
-  return warnings;
+  return [...warnings, ...similarWarning(similar, unit, parts)];
+}
+
+/** Whether no part has all of the rows that the parts have. */
+function isApart(rows: readonly number[], parts: readonly (readonly number[])[]): boolean {
+  const used = rows.filter((row) => parts.some((part) => part.includes(row)));
+  return used.length > 0 && !parts.some((part) => used.every((row) => part.includes(row)));
+}
+
+function similarWarning(
+  similar: readonly (readonly number[])[],
+  unit: string,
+  parts: readonly (readonly number[])[],
+): string[] {
+  if (similar.length === 0) return [];
+  const apart = similar.filter((rows) => isApart(rows, parts));
+  const together = similar.filter((rows) => !apart.includes(rows));
+  const shown = [...apart, ...together].slice(0, named).map((rows) => rows.slice(0, named).join(', '));
+  const across =
+    apart.length === 0
+      ? ''
+      : ` ${apart.length} of them stand in several parts of the split, where a prompt that remembers one looks better than it is.`;
+  return [
+    `${similar.length} inputs have several ${unit}s that differ only in case or punctuation (${unit}s ${shown.join('; ')}${similar.length > shown.length ? '; …' : ''}).${across} Leave out all but one of each, unless case or punctuation is what the task is about.`,
+  ];
 }

@@ -1,6 +1,7 @@
 /** The comparison of two candidates on the seeds that both ran. */
+import { meanInterval, type Interval } from '../math/mean-interval.js';
 import { exceeds, mean } from '../math/rewards.js';
-import { testPaired } from '../math/statistics.js';
+import { sampleOf, testPaired } from '../math/statistics.js';
 import type { SearchVerdict } from './protocol.js';
 import { verdictOf } from './view.js';
 
@@ -18,6 +19,8 @@ export interface SeedMeans {
 /** Means of one side over the compared seeds; repeated rollouts of a seed count as one. */
 export interface ComparedSide {
   reward: number;
+  /** Of the reward, for unseen seeds. */
+  interval: Interval;
   /** Dollars per rollout; null: a call of unknown cost, or no recorded call. */
   costUsd: number | null;
   latencyMs: { mean: number; p50: number } | null;
@@ -56,9 +59,8 @@ export function compareBySeed(
   const lost = seeds.filter((_, index) => exceeds(rewardsA[index]!, rewardsB[index]!)).length;
   const verdict = verdictOf(testPaired(rewardsB, rewardsA), {
     basis: seeds.some((seed) => isSelected(seed)) ? 'evaluation' : 'heldout',
-    seeds: seeds.length,
-    baseline: sideA.reward,
-    winner: sideB.reward,
+    baseline: sampleOf(rewardsA),
+    winner: sampleOf(rewardsB),
   });
   return { a: sideA, b: sideB, verdict, won, lost, tied: seeds.length - won - lost };
 }
@@ -67,8 +69,10 @@ function sideOf(seeds: readonly SeedMeans[]): ComparedSide {
   const costs = seeds.flatMap(({ costUsd }) => costUsd ?? []);
   const hasCost = costs.length === seeds.length && seeds.some(({ calls }) => calls > 0);
   const latencies = seeds.flatMap(({ latencyMs }) => latencyMs ?? []).sort((left, right) => left - right);
+  const { mean: reward, low, high } = meanInterval(sampleOf(seeds.map(({ reward }) => reward)));
   return {
-    reward: mean(seeds.map(({ reward }) => reward))!,
+    reward,
+    interval: { low, high },
     costUsd: hasCost ? mean(costs) : null,
     latencyMs:
       latencies.length === 0 ? null : { mean: mean(latencies)!, p50: latencies[Math.ceil(latencies.length / 2) - 1]! },

@@ -1,5 +1,7 @@
 /** Full evaluations, and the comparison of baseline and winner on held-out seeds. */
+import { meanInterval } from '../math/mean-interval.js';
 import { mean } from '../math/rewards.js';
+import type { Sample } from '../math/statistics.js';
 import { hasAllFailed, type Batch, type Pair } from './batch.js';
 import { remainingRollouts, type BudgetState } from './budget.js';
 import { changeCandidate } from './candidates.js';
@@ -23,14 +25,14 @@ export function evaluationRewards(state: SeededState, candidate: number, end = I
   return rewardsBySeed(state, candidate, end).flat();
 }
 
+/** The mean reward on each evaluation seed that has one, as rows of the evaluation. */
+export function evaluatedRows(state: SeededState, candidate: number, end = Infinity): number[] {
+  return evaluationMeans(state, candidate, end).filter((reward) => reward !== null);
+}
+
 /** The mean reward on each evaluation seed; null: it is not measured. */
 export function evaluationMeans(state: SeededState, candidate: number, end = Infinity): (number | null)[] {
   return rewardsBySeed(state, candidate, end).map(mean);
-}
-
-/** The number of evaluation seeds with a reward. */
-export function seedsEvaluated(state: SeededState, candidate: number): number {
-  return rewardsBySeed(state, candidate, Infinity).filter((rewards) => rewards.length > 0).length;
 }
 
 /** Whether an evaluation has no reward: it consists of this batch, and every rollout failed. */
@@ -48,15 +50,21 @@ function rewardsBySeed({ config, results }: SeededState, candidate: number, end:
   );
 }
 
+/** `rows`: of the mean rewards on each seed. */
 export function recordEvaluation<State extends SearchState>(
   state: State,
   { candidate, reward }: RatedCandidate,
-  seedsEvaluated: number,
+  rows: Sample,
   decisions: Decision[],
 ): State {
   const { generation } = state;
-  decisions.push({ type: 'candidate_evaluated', candidate, generation, reward, seedsEvaluated });
-  return { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'evaluated', reward }) };
+  const { low, high } = meanInterval(rows);
+  // Where repeats of a row failed, the mean over rollouts is another one.
+  const interval = { low: Math.min(low, reward), high: Math.max(high, reward) };
+  const seedsEvaluated = rows.count;
+  decisions.push({ type: 'candidate_evaluated', candidate, generation, reward, interval, seedsEvaluated });
+  const evaluated = { status: 'evaluated', reward, interval } as const;
+  return { ...state, candidates: changeCandidate(state.candidates, candidate, evaluated) };
 }
 
 /**

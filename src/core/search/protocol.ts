@@ -4,6 +4,7 @@
  */
 
 import type { EmptyReason } from '../answers/ending.js';
+import type { Interval } from '../math/mean-interval.js';
 
 /** The purpose of a rollout. */
 export type Stage = 'baseline' | 'minibatch' | 'gate' | 'evaluation' | 'heldout';
@@ -176,6 +177,8 @@ export interface CandidateSummary {
   status: 'proposed' | 'rejected' | 'evaluated';
   /** Mean reward over the evaluation seeds; null until evaluated. */
   reward: number | null;
+  /** 95 %, for unseen rows of their kind; absent until evaluated. */
+  interval?: Interval;
 }
 
 /**
@@ -223,7 +226,14 @@ export type Decision =
       /** Accepted for its cost or its length, without gain or loss; absent: it gains. */
       reason?: 'cheaper' | 'shorter';
     }
-  | { type: 'candidate_evaluated'; candidate: number; generation: number; reward: number; seedsEvaluated: number }
+  | {
+      type: 'candidate_evaluated';
+      candidate: number;
+      generation: number;
+      reward: number;
+      interval: Interval;
+      seedsEvaluated: number;
+    }
   | { type: 'generation_complete'; generation: number; bestReward: number; bestCandidate: number }
   | { type: 'budget_warning'; rolloutsUsed: number; maxRollouts: number }
   /** These failed rollouts do not count: they were requested again, or stay unverified. */
@@ -241,6 +251,9 @@ export interface SearchVerdict {
   seeds: number;
   baseline: number;
   winner: number;
+  /** Of each mean, for unseen rows. */
+  baselineInterval: Interval;
+  winnerInterval: Interval;
   difference: number;
   low: number;
   high: number;
@@ -251,10 +264,12 @@ export interface SearchView {
   totalGenerations: number;
   bestCandidate: number | null;
   bestReward: number | null;
+  /** Of `bestReward`, 95 %, for unseen rows; null: another sample of live traffic, or no reward. */
+  bestInterval?: Interval | null;
   rolloutsPlanned: number;
   rolloutsCompleted: number;
   maxRollouts: number | null;
-  /** Expected mean of the most promising candidate, with its 95 % interval. */
+  /** Expected mean of the most promising candidate, with the 95 % interval for unseen rows. */
   estimate?: { candidate: number; reward: number; low: number; high: number } | null;
   /** Standard deviation of equal rollouts, and its degrees of freedom; null: none was repeated. */
   noise?: { sd: number; comparisons: number } | null;

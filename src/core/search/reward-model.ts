@@ -4,6 +4,7 @@
  * measurement against that expectation, so a seed selected because it failed does not count as one
  * that always fails. Without noise the last measurement is the expected reward.
  */
+import { widestInterval, type IntervalOfMean } from '../math/mean-interval.js';
 import { mean, square, sum } from '../math/rewards.js';
 import { noiseOf, readOwn, type Measurement, type Noise, type Results } from './results.js';
 
@@ -17,10 +18,17 @@ export interface Posterior {
 }
 
 /** An expected mean reward with its 95 % interval. */
-export interface RewardEstimate {
-  mean: number;
-  low: number;
-  high: number;
+export type RewardEstimate = IntervalOfMean;
+
+/** What is known of the mean on `rows` rows, as an estimate for unseen rows of their kind. */
+export function forUnseenRows({ mean, low, high }: RewardEstimate, rows: number): RewardEstimate {
+  const range = { low: Math.min(0, low), high: Math.max(1, high) };
+  const sampled = widestInterval(mean, rows);
+  return {
+    mean,
+    low: Math.max(range.low, mean - Math.hypot(mean - low, mean - sampled.low)),
+    high: Math.min(range.high, mean + Math.hypot(high - mean, sampled.high - mean)),
+  };
 }
 
 /** Variance that one edit adds to a seed's reward. */

@@ -1,5 +1,6 @@
-import { mean } from '../math/rewards.js';
-import { testPaired, type Comparison } from '../math/statistics.js';
+import { meanInterval, type Interval } from '../math/mean-interval.js';
+import { sampleOf, testPaired, type Comparison, type Sample } from '../math/statistics.js';
+import { forUnseenRows, type RewardEstimate } from './reward-model.js';
 import { remainingRollouts } from './budget.js';
 import { evaluationRollouts } from './config.js';
 import type { CandidateTest, SearchVerdict, SearchView } from './protocol.js';
@@ -34,10 +35,29 @@ export function searchView(state: SearchState, parts: ViewParts): SearchView {
     history: state.history.map((bestReward, generation) => ({ generation, bestReward })),
     bestCandidate: parts.best?.candidate ?? null,
     bestReward: parts.best?.reward ?? null,
+    bestInterval: intervalOf(state, parts.best),
     estimate: parts.estimate,
     noise: parts.noise,
     verdict: phase.name === 'done' ? parts.verdict() : null,
   };
+}
+
+/** A candidate's expected reward on unseen rows: as it is measured, else as it is forecast. */
+export function estimateOfCandidate(
+  { candidates, config }: SearchState,
+  candidate: number,
+  forecast: () => RewardEstimate,
+): NonNullable<SearchView['estimate']> {
+  const { reward, interval } = candidates.find((summary) => summary.candidate === candidate)!;
+  if (reward !== null) return { candidate, reward, ...interval! };
+  const { mean, low, high } = forUnseenRows(forecast(), config.evaluationSeeds.length);
+  return { candidate, reward: mean, low, high };
+}
+
+/** The interval of the evaluation that a reward is the mean of; null: of an earlier one. */
+function intervalOf({ candidates }: SearchState, best: RatedCandidate | null): Interval | null {
+  const evaluated = best && candidates.find(({ candidate }) => candidate === best.candidate);
+  return evaluated && evaluated.reward === best!.reward ? evaluated.interval! : null;
 }
 
 /** Generations that may still test candidates. */
@@ -69,12 +89,9 @@ export function verdictBySeeds(
   const heldout = last?.candidate === best.candidate ? last : null;
   const { baseline, winner } = heldout ?? pairedMeans(meansOf(0), meansOf(best.candidate));
   if (winner.length === 0) return null;
-  return verdictOf(compare(winner, baseline), {
-    basis: heldout ? 'heldout' : 'evaluation',
-    seeds: winner.length,
-    baseline: mean(baseline)!,
-    winner: mean(winner)!,
-  });
+  const comparison = best.candidate === 0 ? noDifference : compare(winner, baseline);
+  const basis = heldout ? 'heldout' : 'evaluation';
+  return verdictOf(comparison, { basis, baseline: sampleOf(baseline), winner: sampleOf(winner) });
 }
 
 function pairedMeans(baseline: readonly (number | null)[], winner: readonly (number | null)[]) {
@@ -85,11 +102,25 @@ function pairedMeans(baseline: readonly (number | null)[], winner: readonly (num
   return { baseline: pairs.map(([own]) => own), winner: pairs.map(([, other]) => other) };
 }
 
+/** Of the baseline and itself. */
+export const noDifference: Comparison = { difference: 0, low: 0, high: 0 };
+
 /** A comparison with its conclusion: a difference counts if the interval excludes 0. */
 export function verdictOf(
   { difference, low, high }: Comparison,
-  compared: Pick<SearchVerdict, 'basis' | 'seeds' | 'baseline' | 'winner'>,
+  { basis, baseline, winner }: Pick<SearchVerdict, 'basis'> & Record<'baseline' | 'winner', Sample>,
 ): SearchVerdict {
-  const verdict = low > 0 ? 'better' : high < 0 ? 'worse' : 'not_significantly_better';
-  return { verdict, ...compared, difference, low, high };
+  const [ofBaseline, ofWinner] = [meanInterval(baseline), meanInterval(winner)];
+  return {
+    verdict: low > 0 ? 'better' : high < 0 ? 'worse' : 'not_significantly_better',
+    basis,
+    seeds: winner.count,
+    baseline: baseline.mean,
+    winner: winner.mean,
+    baselineInterval: { low: ofBaseline.low, high: ofBaseline.high },
+    winnerInterval: { low: ofWinner.low, high: ofWinner.high },
+    difference,
+    low,
+    high,
+  };
 }

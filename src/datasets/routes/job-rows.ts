@@ -146,13 +146,15 @@ function isCategorical({ columns, numRows }: NewDataset, expected: string | null
 /** What each row holds, by what the prompt and the scorer read of it. */
 export async function rowContents({ source, spec }: JobRows): Promise<RowContent[]> {
   const columns = [...new Set(Object.values(spec.placeholders))];
-  const [rows, expected, ...inputs] = await Promise.all([
+  const [rows, expected, inputs, words] = await Promise.all([
     source.digests(null),
     spec.expected === null ? [] : source.digests(spec.expected),
-    ...columns.map((column) => source.digests(column)),
+    Promise.all(columns.map((column) => source.digests(column))),
+    Promise.all(columns.map((column) => source.digests(column, 'words'))),
   ]);
+  const joined = (parts: readonly string[][], at: number) => parts.map((column) => column[at]).join('\n');
   return rows.map((row, at) => {
-    return { row, input: inputs.map((column) => column[at]).join('\n'), expected: expected[at] ?? '' };
+    return { row, input: joined(inputs, at), words: joined(words, at), expected: expected[at] ?? '' };
   });
 }
 

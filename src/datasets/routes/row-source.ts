@@ -1,4 +1,5 @@
 /** The rows of a create: those of a stored data set, or its own, which are stored with the job. */
+import { comparableJson, wordsOfJson } from '../../core/prompts/comparable-json.js';
 import type { RowsRequest } from '../contract/rows.js';
 import {
   digestRows,
@@ -24,9 +25,9 @@ export interface Rows {
   column(name: string): Promise<RowValue[]>;
   /**
    * For each row a text that is equal for equal rows, or for values of a column that are equal but
-   * for white space.
+   * for white space and Unicode form; `words`: but for case and marks of sentences, too.
    */
-  digests(column: string | null): Promise<string[]>;
+  digests(column: string | null, compared?: 'words'): Promise<string[]>;
   /** The values of a column in some rows, a limited number of bytes at a time. */
   values(name: string, rows: readonly number[]): AsyncIterable<RowValue[]>;
 }
@@ -55,7 +56,7 @@ export async function rowSource(
   return {
     dataset,
     column: (name) => db.org(orgId, (tx) => readColumn(tx, id, name, null)),
-    digests: (column) => db.org(orgId, (tx) => digestRows(tx, id, column)),
+    digests: (column, compared) => db.org(orgId, (tx) => digestRows(tx, id, column, compared)),
     async *values(name, rows) {
       const groups = await db.org(orgId, (tx) => groupRows(tx, id, name, rows, maxBytes));
       for (const group of groups) yield await db.org(orgId, (tx) => readColumn(tx, id, name, group));
@@ -87,10 +88,12 @@ export function rowsInMemory(dataset: NewDataset, rows: readonly Record<string, 
   return {
     dataset,
     column: (name) => Promise.resolve(rows.map((_, row) => valueIn(name, row))),
-    digests: (column) =>
-      Promise.resolve(
-        rows.map((row) => (column === null ? JSON.stringify(row) : spaced(JSON.stringify(valueAt(row, column)) ?? ''))),
-      ),
+    digests(column, compared) {
+      const textOf = compared === 'words' ? wordsOfJson : comparableJson;
+      const digest = (row: Record<string, unknown>) =>
+        column === null ? JSON.stringify(row) : textOf(JSON.stringify(valueAt(row, column)) ?? '');
+      return Promise.resolve(rows.map(digest));
+    },
     async *values(name, some) {
       yield some.filter((row) => row < rows.length).map((row) => valueIn(name, row));
     },
@@ -99,9 +102,4 @@ export function rowsInMemory(dataset: NewDataset, rows: readonly Record<string, 
 
 async function* bytesOf(lines: readonly string[]): AsyncGenerator<Uint8Array> {
   for (const line of lines) yield Buffer.from(`${line}\n`);
-}
-
-/** JSON without the white space that `digestRows` leaves out. */
-function spaced(json: string): string {
-  return json.replaceAll(/(?:\\[nrt]|\s)+/gu, ' ').replaceAll(/ ?" ?/g, '"');
 }

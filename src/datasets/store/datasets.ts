@@ -153,18 +153,29 @@ export async function groupRows(
   return groups;
 }
 
-/** For each row a hash of its data, or of its value of a column (empty: none), in their order. */
-export async function digestRows(tx: Tx, id: string, column: string | null): Promise<string[]> {
-  const white = String.raw`(\\[nrt]|\s)+`;
-  const part =
-    column === null
-      ? 'data::text'
-      : `regexp_replace(regexp_replace((data->$2)::text, '${white}', ' ', 'g'), ' ?" ?', '"', 'g')`;
+/** SQL of `core/prompts/comparable-json`: `comparableJson` and `wordsOfJson` of the column $2. */
+const comparable = String.raw`regexp_replace(
+    regexp_replace(normalize((data->$2)::text, NFC), '(\\[nrt]|\s)+', ' ', 'g'), ' ?" ?', '"', 'g')`;
+const words = String.raw`btrim(regexp_replace(lower(normalize((data->$2)::text, NFKC)),
+    '(\\[nrt"]|[\s.,;:!?''"()\[\]{}${'`'}])+', ' ', 'g'))`;
+const comparedParts = { value: comparable, words };
+
+/**
+ * For each row a hash of its data, or of its value of a column (empty: none) or the words of it, in
+ * their order.
+ */
+export async function digestRows(
+  tx: Tx,
+  id: string,
+  column: string | null,
+  compared: keyof typeof comparedParts = 'value',
+): Promise<string[]> {
+  const part = column === null ? 'data::text' : comparedParts[compared];
   const rows = await tx.query<{ digest: string }>(
     `select coalesce(encode(sha256(convert_to(${part}, 'UTF8')), 'base64'), '') as digest
        from dataset_rows where dataset_id = $1 order by row_index`,
     column === null ? [id] : [id, column],
-    column === null ? 'digest_dataset_rows' : 'digest_dataset_column',
+    column === null ? 'digest_dataset_rows' : `digest_dataset_${compared}`,
   );
   return rows.map(({ digest }) => digest);
 }

@@ -49,13 +49,18 @@ export function registerCompare(app: App, { db }: HttpDeps): void {
   );
 }
 
-function sideView(side: Compared, { means, failed }: SeedsMeasured, { reward, costUsd, latencyMs }: ComparedSide) {
+function sideView(
+  side: Compared,
+  { means, failed }: SeedsMeasured,
+  { reward, interval, costUsd, latencyMs }: ComparedSide,
+) {
   return {
     id: side.id,
     kind: side.kind,
     job_id: side.jobId,
     candidate_id: candidateOf(side),
     mean_reward: reward,
+    mean_reward_interval: interval,
     seeds: means.size,
     seeds_failed: failed,
     cost_usd: costUsd,

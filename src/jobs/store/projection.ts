@@ -1,4 +1,5 @@
 /** What `jobs.projection` holds of the progress of a job. */
+import type { Interval } from '../../core/math/mean-interval.js';
 import type { SearchVerdict } from '../../core/search/protocol.js';
 
 /** The recorded progress of an evaluation. */
@@ -13,11 +14,12 @@ export interface SessionProjection {
   totalGenerations?: number;
   bestCandidateId?: string | null;
   bestReward?: number | null;
+  bestInterval?: Interval | null;
   rolloutsPlanned?: number;
   maxRollouts?: number | null;
   history?: { generation: number; bestReward: number }[];
   baselineCandidateId?: string | null;
-  /** Expected reward of the most promising candidate, with 95 % interval. */
+  /** Expected reward of the most promising candidate, with the interval for unseen rows. */
   estimate?: { candidateId: string; reward: number; low: number; high: number } | null;
   noise?: { sd: number; comparisons: number } | null;
   /** The number of rollouts in an evaluation's mean. */

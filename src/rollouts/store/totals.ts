@@ -1,3 +1,4 @@
+import { meanInterval, type Interval } from '../../core/math/mean-interval.js';
 import { largestReward } from '../../core/math/rewards.js';
 import type { Tx } from '../../platform/db/db.js';
 
@@ -23,6 +24,11 @@ export interface RolloutTotals extends Record<string, unknown> {
   failed: number;
   resent: number;
   meanReward: number | null;
+  /** Of the mean rewards of the seeds that succeeded. */
+  seeds: number;
+  variance: number;
+  least: number | null;
+  greatest: number | null;
   tokens: number | null;
   costUsd: number | null;
 }
@@ -30,8 +36,14 @@ export interface RolloutTotals extends Record<string, unknown> {
 /** Whether a rollout made calls: without them its null tokens and cost are 0, else unknown. */
 const hasCalls = `exists (select from model_calls c where c.job_id = rollouts.job_id and c.rollout_id = rollouts.id)`;
 
+/** Rewards whose squares do not overflow. */
+const squarable = 'greatest(least(reward, 1e100), -1e100)';
+
 /** SQL of the sums over the rollouts that job $1 requested. */
-const totals = `select count(*) filter (where status = 'succeeded') as succeeded, count(*) filter (where status = 'failed') as failed,
+const totals = `select t.*, s.* from (${sums()}) t cross join (${rewardsBySeed()}) s`;
+
+function sums(): string {
+  return `select count(*) filter (where status = 'succeeded') as succeeded, count(*) filter (where status = 'failed') as failed,
     coalesce(sum(resent), 0) as resent, -- Ordered sum: the mean is reproducible to the last bit.
             sum(${countedReward} order by ordinal) filter (where status = 'succeeded')
               / nullif(count(*) filter (where status = 'succeeded'), 0) as "meanReward",
@@ -39,6 +51,13 @@ const totals = `select count(*) filter (where status = 'succeeded') as succeeded
                  then coalesce(sum(prompt_tokens + completion_tokens), 0)::float8 end as tokens,
             case when not bool_or(cost_usd is null and ${hasCalls}) then sum(cost_usd) end as "costUsd"
        from rollouts where job_id = $1 and source = 'service'`;
+}
+
+function rewardsBySeed(): string {
+  return `select count(*) as seeds, coalesce(var_samp(${squarable}), 0) as variance, min(reward) as least, max(reward) as greatest
+       from (select sum(${countedReward}) / count(*) as reward from rollouts
+              where job_id = $1 and source = 'service' and status = 'succeeded' group by seed) by_seed`;
+}
 
 /**
  * A job's sums: kept at its end, else of its rollouts. Cost null: no calls, or an unknown cost;
@@ -49,6 +68,14 @@ export async function readTotals(tx: Tx, jobId: string): Promise<RolloutTotals> 
   if (kept?.totals) return kept.totals;
   const [row] = await tx.query<RolloutTotals>(totals, [jobId]);
   return row!;
+}
+
+/** The 95 % interval of the mean reward on unseen seeds; null: no seed succeeded. */
+export function intervalOfTotals({ meanReward, seeds, variance, least, greatest }: RolloutTotals): Interval | null {
+  if (meanReward === null) return null;
+  const ends = { least: least!, greatest: greatest! };
+  const { low, high } = meanInterval({ count: seeds, mean: meanReward, variance, ...ends });
+  return { low, high };
 }
 
 /** Keeps the sums of a job that ends: they change no more, and are read without its rollouts. */

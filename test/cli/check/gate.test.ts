@@ -5,6 +5,7 @@ import type { Measured, Measurement } from '../../../src/cli/check/measure.js';
 const side = (reward: number | null, failed = 0): Measured => ({
   job_id: 'evl_x',
   mean_reward: reward,
+  mean_reward_interval: null,
   rows: 20,
   rows_failed: failed,
   rewards: new Map(),

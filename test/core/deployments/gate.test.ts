@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { evaluateGate, type GateRewards } from '../../../src/core/deployments/gate.js';
 import { mean } from '../../../src/core/math/rewards.js';
-import { testPaired } from '../../../src/core/math/statistics.js';
+import { sampleOf, testPaired } from '../../../src/core/math/statistics.js';
 import { verdictOf } from '../../../src/core/search/view.js';
 import { pureRuns } from '../../support/runs.js';
 
@@ -78,8 +78,9 @@ describe('min_improvement', () => {
       fc.property(rewardsOf, grid(2), ({ candidate, incumbent }, least) => {
         const { comparison, passed } = evaluateGate(betterBy(least), { candidate, incumbent });
         if (comparison === null) return;
-        const { seeds, ...interval } = comparison;
-        const { verdict } = verdictOf(interval, { basis: 'heldout', seeds, baseline: 0, winner: 0 });
+        const { seeds: _, ...interval } = comparison;
+        const none = sampleOf([]);
+        const { verdict } = verdictOf(interval, { basis: 'heldout', baseline: none, winner: none });
         // What no verdict calls better has shown no gain.
         if (passed && least > 0) expect(verdict).toBe('better');
       }),
@@ -97,7 +98,10 @@ describe('min_improvement', () => {
     // Some pairs without a difference.
     [4, 3, 0.001, false],
     [4, 3, 0, true],
-    [0, 5, 0, true],
+    // No difference in a few pairs shows no more than that few unseen ones differ.
+    [0, 5, 0, false],
+    [0, 5, -0.6, true],
+    [0, 200, -0.02, true],
   ])('%i gains and %i equal pairs against %d: %j', (gains, equal, least, passes) => {
     const [candidate, incumbent] = [1, 0].map((reward) => [...Array(gains).fill(reward), ...Array(equal).fill(1)]);
     expect(evaluateGate(betterBy(least), { candidate: candidate!, incumbent: incumbent! }).passed).toBe(passes);

@@ -48,7 +48,7 @@ const events: NewEvent[] = [
   ...decided({ type: 'candidate_accepted', ...at, ...sums, estimate: 0.7 }),
   ...decided({ type: 'candidate_accepted', ...at, ...sums, estimate: 0.7, reason: 'cheaper' }),
   ...decided({ type: 'candidate_accepted', ...at, ...sums, estimate: 0.7, reason: 'shorter' }),
-  ...decided({ type: 'candidate_evaluated', ...at, reward: 0.5, seedsEvaluated: 3 }),
+  ...decided({ type: 'candidate_evaluated', ...at, reward: 0.5, interval: { low: 0.1, high: 0.9 }, seedsEvaluated: 3 }),
   ...decided({ type: 'generation_complete', generation: 0, bestReward: 0.5, bestCandidate: 1 }),
   ...decisionEvents(
     id,
@@ -70,11 +70,17 @@ const events: NewEvent[] = [
   signalIgnored('a', 'paws', 'no signal of this name'),
   deploymentBuilding('support'),
   snapshotFrozen('snp_0'),
-  gateJudged('evl_0', 'passed', { passed: true, reward: 1, incumbent_reward: null, comparison: null }),
+  gateJudged('evl_0', 'passed', {
+    passed: true,
+    reward: 1,
+    reward_interval: { low: 0.1, high: 0.9 },
+    incumbent_reward: null,
+    comparison: null,
+  }),
   ...kindNames.flatMap((kind) => ends.flatMap((end) => endEvents(kind, end))),
   ...endEvents('session', ends[0], { data: searchResults(id, 'completed', null) }),
   ...endEvents('evaluation', ends[2], {
-    data: evaluationResults({ total: 3, succeeded: 1, failed: 2, meanReward: null }),
+    data: evaluationResults({ total: 3, succeeded: 1, failed: 2, meanReward: null, interval: null }),
   }),
 ];
 
@@ -96,7 +102,14 @@ test('keys are unique within a job', () => {
   const decisions = [1, 2].flatMap((candidate) => [
     ...decided({ type: 'candidate_proposed', ...at, candidate, parents: [0] }),
     ...decided({ type: 'candidate_accepted', ...at, ...sums, candidate, estimate: 0.7 }),
-    ...decided({ type: 'candidate_evaluated', ...at, candidate, reward: 0.5, seedsEvaluated: 3 }),
+    ...decided({
+      type: 'candidate_evaluated',
+      ...at,
+      candidate,
+      reward: 0.5,
+      interval: { low: 0.1, high: 0.9 },
+      seedsEvaluated: 3,
+    }),
   ]);
   const keys = [...decisions, paused(1), resumed(1), paused(2)].map(({ key }) => key);
   expect(new Set(keys).size).toBe(keys.length);

@@ -3,7 +3,6 @@ import {
   compareIndependent,
   testPaired,
   compareUnpaired,
-  compareToZero,
   sampleOf,
   studentT95,
 } from '../../../src/core/math/statistics.js';
@@ -73,8 +72,15 @@ describe('a paired comparison', () => {
     expect(spread.high).toBeCloseTo(level.high, 9);
   });
 
-  test('of equal sides is exactly 0', () => {
-    expect(testPaired([0.5, 1, 0], [0.5, 1, 0])).toEqual({ difference: 0, low: 0, high: 0 });
+  test('of equal sides says how many unseen pairs may differ', () => {
+    const rewards = [0.5, 1, 0, 1, 1];
+    const reach = 1 - 0.025 ** (1 / 5);
+    expect(testPaired(rewards, rewards)).toEqual({
+      difference: 0,
+      low: expect.closeTo(-reach, 9),
+      high: expect.closeTo(reach, 9),
+    });
+    expect(testPaired([4, -6], [4, -6])).toMatchObject({ low: expect.closeTo(-10 * (1 - 0.025 ** 0.5), 9) });
   });
 
   test('of one pair has an unbounded interval that JSON can represent', () => {
@@ -108,8 +114,8 @@ describe('an independent comparison', () => {
     // (26/3)^2 / ((1/3)^2 / 2 + (25/3)^2 / 2) = 2.160.
     const left = sampleOf([1, 2, 3]);
     const right = sampleOf([-5, 0, 5]);
-    expect(left).toEqual({ count: 3, mean: 2, variance: 1 });
-    expect(right).toEqual({ count: 3, mean: 0, variance: 25 });
+    expect(left).toEqual({ count: 3, mean: 2, variance: 1, least: 1, greatest: 3 });
+    expect(right).toEqual({ count: 3, mean: 0, variance: 25, least: -5, greatest: 5 });
     const { difference, low, high } = compareIndependent(left, right);
     expect(difference).toBe(2);
     expect(high - 2).toBeCloseTo(studentT95((26 / 3) ** 2 / (1 / 18 + 625 / 18)) * Math.sqrt(26 / 3), 9);
@@ -146,11 +152,6 @@ describe('an independent comparison', () => {
     const { difference, low, high } = compareIndependent(sampleOf([1e300, -1e300, 0]), sampleOf([1e150, 0]));
     expect([difference, low, high].every(Number.isFinite)).toBe(true);
   });
-});
-
-test('compareToZero equals a paired comparison with zeros, of differences that vary', () => {
-  const rewards = [0.5, 1, 0, 1.5];
-  expect(compareToZero(sampleOf(rewards))).toEqual(testPaired(rewards, [0, 0, 0, 0]));
 });
 
 /** Rewards of two sides that tie in `tied` pairs. */

@@ -54,7 +54,7 @@ test('equal sides tie on every seed', () => {
         won: 0,
         lost: 0,
         tied: rewards.length,
-        verdict: { verdict: 'not_significantly_better', difference: 0, low: 0, high: 0 },
+        verdict: { verdict: 'not_significantly_better', difference: 0 },
       });
     }),
   );

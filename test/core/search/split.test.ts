@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { groupRows, namedWarnings } from '../../../src/core/prompts/row-groups.js';
+import { comparableJson, wordsOfJson } from '../../../src/core/prompts/comparable-json.js';
+import { groupRows, groupWarnings, namedWarnings } from '../../../src/core/prompts/row-groups.js';
 import { splitSeeds } from '../../../src/core/search/split.js';
 
 const counts = fc.integer({ min: 1, max: 400 });
@@ -102,7 +103,7 @@ describe('splitSeeds', () => {
     });
     fc.assert(
       fc.property(fc.array(row, { minLength: 1, maxLength: 80 }), seeds, (rows, seed) => {
-        const grouped = groupRows(rows.map((own) => ({ ...own, row: JSON.stringify(own) })));
+        const grouped = groupRows(rows.map((own) => ({ ...own, words: own.input, row: JSON.stringify(own) })));
         const { train, evaluation, heldout } = splitSeeds(rows.length, seed, undefined, null, grouped.groups);
         const used = [...new Set([...train, ...evaluation, ...heldout])];
         expect([...used, ...grouped.copies].sort((a, b) => a - b)).toEqual(all(rows.length));
@@ -145,10 +146,36 @@ describe('splitSeeds', () => {
   });
 });
 
+describe('rows with the same words', () => {
+  const texts = ['My card', 'my card!', 'A PIN', 'my  card', 'Other', 'a pin.', '?!', '...'];
+  const contents = texts.map((text, at) => {
+    const json = JSON.stringify(text);
+    return { row: String(at), input: comparableJson(json), words: wordsOfJson(json), expected: '' };
+  });
+  const grouped = groupRows(contents);
+
+  test('are named, one of each input', () => {
+    expect(grouped.similar).toEqual([
+      [0, 1, 3],
+      [2, 5],
+    ]);
+    expect(groupRows(contents.filter((_, at) => ![1, 3, 5].includes(at))).similar).toEqual([]);
+  });
+
+  test('are said to stand in several parts only where they do', () => {
+    const warningsOf = (...parts: number[][]) => groupWarnings(grouped, 'row', parts);
+    const [apart, ...rest] = warningsOf([0, 1, 2], [3, 4, 5]);
+    expect(rest).toEqual([]);
+    expect(apart).toMatch(/^2 inputs .*\(rows 0, 1, 3; 2, 5\)\. 2 of them stand in several parts/);
+    expect(warningsOf([0, 1, 3, 4], [2, 5])[0]).not.toMatch('several parts');
+  });
+});
+
 describe('namedWarnings', () => {
-  const contents = ['a', 'b', 'a', 'c', 'a', 'b'].map((input, at) => {
+  const contents = ['a', 'b', 'a', 'c', 'a', 'b', 'Z', 'z', 'z!'].map((input, at) => {
     // Rows 0 and 4 are equal.
-    return { input, row: at === 4 ? '0' : String(at), expected: '' };
+    // Rows 6 to 8 have the same words.
+    return { input, words: input.toLowerCase().replace(/\W/, ''), row: at === 4 ? '0' : String(at), expected: '' };
   });
   const warnings = (train: number[], evaluation: number[], heldout: number[] = []) =>
     namedWarnings(
@@ -166,6 +193,9 @@ describe('namedWarnings', () => {
     [[], [0, 4, 4, 3], [], [/^1 of the 3 evaluation rows equal/]],
     [[], [0, 2], [], []],
     [[99], [98], [], []],
+    [[6], [7], [8], [/\(rows 6, 7, 8\).* several parts/]],
+    [[6, 7], [6, 7], [0], []],
+    [[6], [6, 7], [], []],
   ])('of %j, %j, %j', (train, evaluation, heldout, expected) => {
     const found = warnings(train, evaluation, heldout);
     expect(found).toHaveLength(expected.length);

@@ -8,6 +8,8 @@ const comparison = {
   seeds: 20,
   baseline_reward: 0.2,
   winner_reward: 0.15,
+  baseline_interval: { low: 0.2, high: 0.8 },
+  winner_interval: { low: 0.5, high: 0.9 },
   difference: -0.05,
   interval: { low: -0.2, high: 0.1 },
 };

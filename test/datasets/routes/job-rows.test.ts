@@ -15,10 +15,10 @@ const gepa = { population_size: 1, generations: 2 };
 const prompt = (...contents: string[]) => ({ messages: contents.map((content) => ({ role: 'user', content })) });
 const fields = { algorithm: 'gepa', dataset, scorer: 'exact', policy, gepa, initial_prompt: prompt('Answer.') };
 
-const createSession = (more: object = {}, key = http.key) =>
+const createSession = (more: object = {}, key = http.key, query = '') =>
   http.call(
     'POST',
-    jobKinds.session.path,
+    `${jobKinds.session.path}${query}`,
     { policy_optimization: { ...fields, ...more } },
     { authorization: `Bearer ${key}` },
   );
@@ -69,14 +69,25 @@ describe('a session on a data set', () => {
     expect(state.body.warnings).toHaveLength(2);
   });
 
-  test.each(['uploaded', 'inline'])('keeps inputs that differ by white space in one part (%s)', async (form) => {
-    const copies = rows.slice(0, 20).map((row) => ({ ...row, text: ` ${row.text}\n ` }));
-    const all = [...rows.slice(0, 20), ...copies];
+  test.each(['uploaded', 'inline'])('keeps inputs of other white space or Unicode in one part (%s)', async (form) => {
+    const accented = rows.slice(0, 20).map((row) => ({ ...row, text: `${row.text} caf\u00e9` }));
+    const copies = rows.slice(0, 20).map((row) => ({ ...row, text: ` ${row.text}\n cafe\u0301 ` }));
+    const all = [...accented, ...copies];
     const given = form === 'inline' ? { rows: all } : { dataset_id: await upload(all) };
     const { body } = await createSession({ dataset: { input: 'text', expected: 'label', ...given } });
     const parts = Object.values(body.split as Record<string, number[]>);
     for (const part of parts) for (const row of part) expect(part).toContain((row + 20) % 40);
     expect(parts.flat()).toHaveLength(40);
+  });
+
+  test.each(['uploaded', 'inline'])('names rows that differ in case or punctuation, also dry (%s)', async (form) => {
+    const all = [...rows.slice(0, 20), { ...rows[3]!, text: `${rows[3]!.text.toUpperCase()}!!` }];
+    const given = form === 'inline' ? { rows: all } : { dataset_id: await upload(all) };
+    const wanted = { dataset: { input: 'text', expected: 'label', ...given } };
+    const dry = await createSession(wanted, http.key, '?dry_run=true');
+    const { body } = await createSession(wanted);
+    expect(body.warnings).toEqual([expect.stringContaining('(rows 3, 20)')]);
+    expect(dry.body.warnings).toEqual(body.warnings);
   });
 
   const chat = (...last: object[]) => [{ role: 'user', content: 'Weather?' }, ...last];

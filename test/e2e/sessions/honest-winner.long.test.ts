@@ -79,7 +79,8 @@ describe('a session', () => {
     const { estimated_reward: reward, ...seen } = await ended<Session>(on.service, await create({}));
     expect(reward).toBe(seen.best_reward);
     expect(seen.estimated_candidate_id).toBe(seen.best_candidate!.candidate_id);
-    expect(seen.estimated_reward_interval).toEqual({ low: reward, high: reward });
+    expect(seen.estimated_reward_interval).toEqual(seen.best_reward_interval);
+    expect(seen.best_reward_interval!.low).toBeLessThan(reward!);
   });
 
   test('runs each evaluation seed repeats times, and reports the deviation of equal rollouts', async () => {

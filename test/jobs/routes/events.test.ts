@@ -104,6 +104,7 @@ describe('the stream', () => {
     const fields = {
       generation: data.generation,
       best_reward: 0.5,
+      best_reward_interval: null,
       best_candidate_id: candidateId(id, 0),
       rollouts_completed: 1,
       estimated_reward: null,

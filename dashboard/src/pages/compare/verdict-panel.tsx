@@ -3,7 +3,7 @@ import { kindOfJob } from '../../data/kinds.js';
 import { count, dollars, milliseconds, reward, shortId, signed } from '../../util/format.js';
 import { pageOf } from '../../util/router.js';
 import { Badge, Panel } from '../../ui/basics.js';
-import { IntervalBar } from '../../ui/interval-bar.js';
+import { IntervalBar, UnseenRows } from '../../ui/interval-bar.js';
 import type { SideOf } from './sides.js';
 import { hasInterval, verdictOf, type Comparison } from './verdict.js';
 
@@ -56,7 +56,9 @@ function SideLine({ letter, side }: { letter: string; side: SideOf }) {
         <strong>{letter}</strong> <a href={pageOf(side.job_id, { candidate })}>{shortId(side.id)}</a>{' '}
         <span class="quiet">{side.kind}</span>
       </td>
-      <td class="number">{reward(side.mean_reward)}</td>
+      <td class="number">
+        {reward(side.mean_reward)} <UnseenRows interval={side.mean_reward_interval} />
+      </td>
       <td class="number">{count(side.seeds)}</td>
       <td class="number">{count(side.seeds_failed)}</td>
       <td class="number">{dollars(side.cost_usd)}</td>

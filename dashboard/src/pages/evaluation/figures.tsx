@@ -1,4 +1,5 @@
 import { count, dollars, reward } from '../../util/format.js';
+import { UnseenRows } from '../../ui/interval-bar.js';
 import { Stat, Stats } from '../../ui/basics.js';
 import type { Evaluation } from '../../data/evaluation/types.js';
 
@@ -8,8 +9,9 @@ export function Figures({ job }: { job: Evaluation }) {
   const { summary, progress, usage, judge_agreement: judge } = job;
   return (
     <Stats>
-      <Stat name="Mean reward" hint="Over the rows that succeeded">
+      <Stat name="Mean reward" hint="Over the rows that succeeded, with the 95 % interval for unseen rows">
         {reward(summary.mean_reward)}
+        <UnseenRows interval={summary.mean_reward_interval} />
       </Stat>
       <Stat name={job.dataset ? 'Rows' : 'Seeds'}>
         {count(progress.completed)} / {count(progress.total)}

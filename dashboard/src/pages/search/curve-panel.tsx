@@ -76,7 +76,7 @@ function optionsOf(axis: Axis, hasHeldout: boolean, candidateAt: CandidateAt): C
     axes: [rule({ label: axes[axis], labelSize: 22, labelFont: font }), rule({ size: fitted })],
     series: [
       { label: axes[axis], value: xOf },
-      line('95 % interval', 'accent', 0.5, { value: intervalOf }),
+      line('95 % for unseen rows', 'accent', 0.5, { value: intervalOf }),
       line('high', 'accent', 0.5, { class: 'legend-hidden' }),
       line('Estimated', 'accent', 2.5),
       line('Best', 'quiet', 1, { paths: uPlot.paths.stepped!({ align: 1 }) }),

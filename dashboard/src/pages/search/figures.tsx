@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { count, dollars, duration, reward, unknown, words } from '../../util/format.js';
+import { UnseenRows } from '../../ui/interval-bar.js';
 import { Stat, Stats } from '../../ui/basics.js';
 import { isActive } from '../../data/job.js';
 import type { Curve } from './curve.js';
@@ -8,20 +9,17 @@ import type { Results, SearchJob } from '../../data/search.js';
 /** The figures of a search: how good, how far, how much. */
 export function Figures(props: { job: SearchJob; verdict: Results['verdict'] | undefined; curve: Curve }) {
   const { job, verdict, curve } = props;
-  const { estimated_reward_interval: interval, budget, usage, progress } = job;
+  const { budget, usage, progress } = job;
   const spent = budget.spent_usd ?? usage.total_cost_usd;
   return (
     <Stats>
-      <Stat name="Estimated reward" hint="Expected on the evaluation seeds, of the most promising candidate">
+      <Stat name="Estimated reward" hint="Of the most promising candidate; with the 95 % interval for unseen rows">
         {reward(job.estimated_reward)}
-        {interval && interval.low < interval.high && (
-          <span class="stat-more">
-            {reward(interval.low)} to {reward(interval.high)}
-          </span>
-        )}
+        <UnseenRows interval={job.estimated_reward_interval} />
       </Stat>
       <Stat name="Best reward" hint="Mean over the evaluation seeds, of the best evaluated candidate">
         {reward(job.best_reward)}
+        <UnseenRows interval={job.best_reward_interval} />
         {curve.baseline !== null && <span class="stat-more">baseline {reward(curve.baseline)}</span>}
       </Stat>
       <Stat name="Rollouts">

@@ -17,8 +17,10 @@ export function verdictWords({ verdict, comparison, best_candidate: best }: Verd
     not_significantly_better: 'The winner is not significantly better than the baseline',
     worse: 'The winner is worse than the baseline',
   }[verdict];
+  const { low, high } = comparison.winner_interval;
+  const unseen = `${reward(low)} to ${reward(high)}`;
   const numbers = `${signed(difference)} on ${where} (95 % interval ${interval(comparison.interval)})`;
-  return `${said}: ${numbers}, from ${reward(baseline)} to ${reward(winner)}.`;
+  return `${said}: ${numbers}, from ${reward(baseline)} to ${reward(winner)} (unseen rows: ${unseen}).`;
 }
 
 /** What the seeds of a comparison mean for its result. */

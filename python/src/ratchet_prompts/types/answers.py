@@ -36,6 +36,7 @@ class Candidate(TypedDict):
     generation: int
     status: str
     reward: Optional[float]
+    reward_interval: Optional[Interval]
     is_baseline: bool
 
 
@@ -72,6 +73,7 @@ class SessionState(JobState):
     algorithm: str
     progress: Progress
     best_reward: Optional[float]
+    best_reward_interval: Optional[Interval]
     best_candidate: Optional[Candidate]
     estimated_reward: Optional[float]
     estimated_reward_interval: Optional[Interval]
@@ -94,6 +96,8 @@ class BaselineComparison(TypedDict):
     seeds: int
     baseline_reward: float
     winner_reward: float
+    baseline_interval: Interval
+    winner_interval: Interval
     difference: float
     interval: Interval
 
@@ -102,6 +106,7 @@ class SessionResults(TypedDict):
     session_id: str
     status: str
     best_reward: Optional[float]
+    best_reward_interval: Optional[Interval]
     best_candidate: Optional[Candidate]
     best_prompt: Optional[BestPrompt]
     history: List[HistoryEntry]
@@ -123,6 +128,7 @@ class SessionPrompt(TypedDict):
 
 class EvaluationSummary(TypedDict):
     mean_reward: Optional[float]
+    mean_reward_interval: Optional[Interval]
     total_tokens: Optional[int]
     total_cost_usd: Optional[float]
     num_seeds: int

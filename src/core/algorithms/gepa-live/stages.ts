@@ -75,8 +75,8 @@ function evaluated(
   decisions: Decision[],
 ): UnpairedState {
   const sample = sampleOf(measured.map(({ reward }) => reward));
-  const { mean: reward, count } = sample;
-  const state = recordEvaluation(before, { candidate, reward }, count, decisions);
+  const { mean: reward } = sample;
+  const state = recordEvaluation(before, { candidate, reward }, sample, decisions);
   return {
     ...state,
     incumbent: { candidate, sample },

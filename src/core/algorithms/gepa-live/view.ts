@@ -1,6 +1,7 @@
-import { compareIndependent, compareToZero } from '../../math/statistics.js';
+import { meanInterval } from '../../math/mean-interval.js';
+import { compareIndependent } from '../../math/statistics.js';
 import type { SearchVerdict, SearchView } from '../../search/protocol.js';
-import { searchView, verdictOf } from '../../search/view.js';
+import { noDifference, searchView, verdictOf } from '../../search/view.js';
 import { rolloutsAhead } from './budget.js';
 import type { CandidateSample, UnpairedState } from './state.js';
 
@@ -19,8 +20,8 @@ export function viewUnpaired(state: UnpairedState): SearchView {
 
 /** The incumbent's evaluation: its rollouts were not used to accept it, so it is unbiased. */
 function estimateOf({ candidate, sample }: CandidateSample): NonNullable<SearchView['estimate']> | null {
-  if (sample.count < 2) return null;
-  const { difference: reward, low, high } = compareToZero(sample);
+  if (sample.count === 0) return null;
+  const { mean: reward, low, high } = meanInterval(sample);
   return { candidate, reward, low, high };
 }
 
@@ -32,13 +33,6 @@ function verdict({ baseline, incumbent, heldout }: UnpairedState): SearchVerdict
   if (baseline === null || incumbent === null) return null;
   const compared = heldout ?? { baseline, winner: incumbent.sample };
   const isBaseline = incumbent.candidate === 0;
-  const comparison = isBaseline
-    ? { difference: 0, low: 0, high: 0 }
-    : compareIndependent(compared.winner, compared.baseline);
-  return verdictOf(comparison, {
-    basis: heldout ? 'heldout' : 'evaluation',
-    seeds: compared.winner.count,
-    baseline: compared.baseline.mean,
-    winner: compared.winner.mean,
-  });
+  const comparison = isBaseline ? noDifference : compareIndependent(compared.winner, compared.baseline);
+  return verdictOf(comparison, { basis: heldout ? 'heldout' : 'evaluation', ...compared });
 }

@@ -1,14 +1,15 @@
 /** Full evaluations: of the baseline, and of the most promising candidate. */
 import { mean } from '../../math/rewards.js';
+import { sampleOf } from '../../math/statistics.js';
 import type { Batch, Pair } from '../../search/batch.js';
 import { remainingRollouts, searchRollouts } from '../../search/budget.js';
 import { evaluationRollouts, heldoutRollouts } from '../../search/config.js';
 import {
+  evaluatedRows,
   evaluationRewards,
   isFailedEvaluation,
   missingPairs,
   recordEvaluation,
-  seedsEvaluated,
 } from '../../search/evaluation.js';
 import type { Decision } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
@@ -40,7 +41,7 @@ export function evaluated(before: GepaState, candidate: number, decisions: Decis
   const reward = mean(evaluationRewards(before, candidate));
   if (reward === null) return withoutReward(before, candidate);
   const rated = { candidate, reward };
-  const state = recordEvaluation(before, rated, seedsEvaluated(before, candidate), decisions);
+  const state = recordEvaluation(before, rated, sampleOf(evaluatedRows(before, candidate)), decisions);
   const { best, asked: evaluatedAt } = state;
   return { ...state, evaluatedAt, best: best === null || isBetter(state, rated, best) ? rated : best };
 }

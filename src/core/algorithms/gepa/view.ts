@@ -3,7 +3,7 @@ import { evaluationMeans } from '../../search/evaluation.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { Batch } from '../../search/batch.js';
 import type { CandidateTest, SearchView } from '../../search/protocol.js';
-import { noiseView, searchView, verdictBySeeds } from '../../search/view.js';
+import { estimateOfCandidate, noiseView, searchView, verdictBySeeds } from '../../search/view.js';
 import { rolloutsAhead } from './budget.js';
 import { forecast } from './forecast.js';
 import { incumbentOf } from './pool.js';
@@ -31,6 +31,5 @@ function testsIn(state: GepaState, { tests, batches }: RoundPhase, gate: Batch):
 function estimate(state: GepaState): NonNullable<SearchView['estimate']> {
   const model = rewardModelOf(state);
   const candidate = incumbentOf(state, model);
-  const { mean: reward, low, high } = forecast(state, model, candidate);
-  return { candidate, reward, low, high };
+  return estimateOfCandidate(state, candidate, () => forecast(state, model, candidate));
 }

@@ -3,7 +3,13 @@ import { exceeds, mean, sum } from '../../math/rewards.js';
 import { addPairs, judgeTest, openTest, type RewardPair } from '../../math/sequential-test.js';
 import { sampleOf } from '../../math/statistics.js';
 import type { Batch, Pair } from '../../search/batch.js';
-import { evaluationRewards, isFailedEvaluation, missingPairs, recordEvaluation } from '../../search/evaluation.js';
+import {
+  evaluatedRows,
+  evaluationRewards,
+  isFailedEvaluation,
+  missingPairs,
+  recordEvaluation,
+} from '../../search/evaluation.js';
 import type { Decision } from '../../search/protocol.js';
 import { reject, rejected } from '../../search/candidates.js';
 import { isNoisy } from './expected-reward.js';
@@ -24,9 +30,10 @@ export function missingOf(state: MiproState, candidate: number): Pair[] {
 
 export function evaluated(before: MiproState, candidate: number, decisions: Decision[]): MiproState {
   const marked = markEvaluated(before, candidate);
-  const { best, config, traffic } = marked;
+  const { best, traffic } = marked;
   const reward = mean(evaluationOf(marked, candidate))!;
-  const state = recordEvaluation(marked, { candidate, reward }, config.evaluationSeeds.length, decisions);
+  const rows = sampleOf(evaluatedRows(marked, candidate, marked.evaluatedAt[candidate]));
+  const state = recordEvaluation(marked, { candidate, reward }, rows, decisions);
   // Unpaired: the test compared both at the same time; the best's evaluation is older.
   const isBest = best === null || traffic === 'unpaired' || exceeds(reward, best.reward);
   if (!isBest) return state;

@@ -3,7 +3,7 @@ import { testsOf } from '../../search/acceptance-tests.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { evaluationMeans } from '../../search/evaluation.js';
 import type { SearchView } from '../../search/protocol.js';
-import { noiseView, searchView, verdictBySeeds } from '../../search/view.js';
+import { estimateOfCandidate, noiseView, searchView, verdictBySeeds } from '../../search/view.js';
 import { rolloutsAhead } from './budget.js';
 import { generationsOf } from './config.js';
 import { estimateOf } from './estimate.js';
@@ -32,6 +32,5 @@ function estimate(state: MiproState): NonNullable<SearchView['estimate']> | null
   if (state.traffic === 'unpaired') return null;
   const model = rewardModelOf(state);
   const candidate = leaderOf(state, model);
-  const { mean, low, high } = estimateOf(state, model, candidate);
-  return { candidate, reward: mean, low, high };
+  return estimateOfCandidate(state, candidate, () => estimateOf(state, model, candidate));
 }

@@ -139,7 +139,7 @@ async function updateCandidates(
   const changes = new Map<number, Record<string, unknown>>();
   const change = (candidate: number, fields: Record<string, unknown>) =>
     changes.set(candidate, { ...changes.get(candidate), ...fields });
-  for (const { candidate, status, reward } of candidates) change(candidate, { status, reward });
+  for (const { candidate, status, reward, interval } of candidates) change(candidate, { status, reward, interval });
   for (const { candidate, seeds } of tests) change(candidate, { tests: seeds });
   const merges = await readMerges(
     tx,
@@ -153,8 +153,8 @@ async function updateCandidates(
   if (changes.size === 0) return;
   await tx.query(
     `update candidates c set status = coalesce(i.status, c.status), reward = coalesce(i.reward, c.reward),
-            tests = coalesce(i.tests, c.tests), decision = coalesce(i.decision, c.decision)
-       from jsonb_to_recordset($2::jsonb) as i(id text, status text, reward float8, tests jsonb, decision jsonb)
+            reward_interval = coalesce(i.interval, c.reward_interval), tests = coalesce(i.tests, c.tests), decision = coalesce(i.decision, c.decision)
+       from jsonb_to_recordset($2::jsonb) as i(id text, status text, reward float8, interval jsonb, tests jsonb, decision jsonb)
       where c.id = i.id and c.job_id = $1`,
     [
       job.jobId,

@@ -18,6 +18,7 @@ import { isObject } from '../../../util/json.js';
 import { webhookField, webhookViewSchema } from '../../../contracts/webhook.js';
 import { all, either, forbidden, oneRequired, required } from '../../../contracts/rules.js';
 import { archivedQuery, labelFields, labelViewFields, metadataQuery, tagQuery } from '../../../contracts/labels.js';
+import { intervalSchema } from '../../../contracts/search.js';
 import { seedsSchema } from '../../../contracts/seeds.js';
 import { runAlways, unlessMissing, valueAt, wholeParameter } from '../../../contracts/validation.js';
 import { provenanceSchema } from './snapshot.js';
@@ -160,6 +161,7 @@ const measured = z.object({
   job_id: z.string().describe('The evaluation job.'),
   deployment_id: z.string().nullable().describe('null: the baseline.'),
   reward: z.number().nullable(),
+  interval: intervalSchema.nullable().describe('95 % interval of the reward, for unseen seeds.'),
 });
 
 const gateView = z.object({
@@ -176,7 +178,7 @@ const gateView = z.object({
     .nullable()
     .describe('The live deployment of the name, else the baseline; null if not required or not measured yet.'),
   comparison: z
-    .object({ difference: z.number(), interval: z.object({ low: z.number(), high: z.number() }), seeds: z.int() })
+    .object({ difference: z.number(), interval: intervalSchema, seeds: z.int() })
     .nullable()
     .describe('Candidate less incumbent, seed by seed, with the 95 % interval.'),
   passed: z.boolean().nullable(),

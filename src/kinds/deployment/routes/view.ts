@@ -70,11 +70,12 @@ function gateView(
       status: evaluation.status,
       seeds_left: evaluation.seedsLeft,
     },
-    candidate: candidate && { job_id: candidate.jobId, reward: candidate.reward },
+    candidate: candidate && { job_id: candidate.jobId, reward: candidate.reward, interval: candidate.interval },
     incumbent: incumbent && {
       job_id: incumbent.jobId,
       deployment_id: incumbent.deploymentId,
       reward: incumbent.reward,
+      interval: incumbent.interval,
     },
     comparison: comparison && {
       difference: comparison.difference,

@@ -1,3 +1,4 @@
+import type { Interval } from '../../../core/math/mean-interval.js';
 import type { Labels, Marks } from '../../../contracts/labels.js';
 import type { DeploymentSpec } from '../../../core/jobs/spec.js';
 import type { DeploymentStatus } from '../contract/deployment.js';
@@ -13,8 +14,8 @@ import type { JobFault } from '../../../core/jobs/fault.js';
 
 /** The gate's comparison, seed by seed, and its result; ids are of evaluations. */
 export interface GateResult {
-  candidate: { jobId: string; reward: number | null };
-  incumbent: { jobId: string; deploymentId: string | null; reward: number | null } | null;
+  candidate: { jobId: string; reward: number | null; interval: Interval | null };
+  incumbent: { jobId: string; deploymentId: string | null; reward: number | null; interval: Interval | null } | null;
   comparison: { difference: number; low: number; high: number; seeds: number } | null;
   passed: boolean;
 }

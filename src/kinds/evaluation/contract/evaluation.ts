@@ -24,6 +24,7 @@ import { envelopeLabelFields, labelFields } from '../../../contracts/labels.js';
 import { all, either, forbidden, required } from '../../../contracts/rules.js';
 import { webhookField } from '../../../contracts/webhook.js';
 import { seedsSchema } from '../../../contracts/seeds.js';
+import { intervalSchema } from '../../../contracts/search.js';
 import { wholeParameter } from '../../../contracts/validation.js';
 
 const sevenDays = 7 * 24 * 3_600;
@@ -117,6 +118,9 @@ export const evaluationCreatedSchema = z.object({
 
 const totals = {
   mean_reward: z.number().nullable().describe('Mean over succeeded rollouts; null if there are none.'),
+  mean_reward_interval: intervalSchema
+    .nullable()
+    .describe('95 % interval of mean_reward, for unseen rows of the same kind.'),
   total_tokens: z.int().nullable().describe('null if a call did not tell its tokens.'),
   total_cost_usd: z.number().nullable().describe('null if a price is unknown.'),
 };

@@ -7,7 +7,7 @@ import type {
 } from '../contract/evaluation.js';
 import type { Usage } from '../../../jobs/store/usage.js';
 import type { EvaluationHead, JobRow, ListedJob } from '../../../jobs/store/jobs.js';
-import type { RolloutTotals, SeedResult } from '../../../rollouts/store/totals.js';
+import { intervalOfTotals, type RolloutTotals, type SeedResult } from '../../../rollouts/store/totals.js';
 import type { SeedOutput } from '../../../rollouts/store/outputs.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
 import type { JudgeAgreement } from '../../../jobs/routes/agreement.js';
@@ -53,12 +53,14 @@ export function evaluationView(
   deps: HttpDeps,
 ): z.output<typeof evaluationSchema> {
   const summary = summaryView(job, read.totals);
-  const { mean_reward, total_tokens, total_cost_usd } = summary;
+  const { mean_reward, mean_reward_interval, total_tokens, total_cost_usd } = summary;
   const { candidate } = job.spec;
   return {
     ...shared(job, deps),
     progress: { completed: read.totals.succeeded + read.totals.failed, total: job.numSeeds },
-    ...(job.status === 'completed' ? { results: { mean_reward, total_tokens, total_cost_usd } } : {}),
+    ...(job.status === 'completed'
+      ? { results: { mean_reward, mean_reward_interval, total_tokens, total_cost_usd } }
+      : {}),
     summary,
     ...read.agreement,
     candidate: candidate && { session_id: candidate.sessionId, candidate_id: candidate.candidateId },
@@ -100,6 +102,7 @@ function outputView({ output, outputTruncated, feedback, input, expected }: Seed
 function summaryView(job: Evaluation, totals: RolloutTotals): z.output<typeof evaluationSummarySchema> {
   return {
     mean_reward: totals.meanReward,
+    mean_reward_interval: intervalOfTotals(totals),
     total_tokens: totals.tokens,
     total_cost_usd: totals.costUsd,
     num_seeds: job.numSeeds,

@@ -10,6 +10,8 @@ import { configProblems, type GepaConfig } from '../../../core/algorithms/gepa/c
 import { samples } from '../../../core/search/config.js';
 import { graphSearch } from '../../../core/graphs/search-config.js';
 import { graphToJson } from '../../../core/graphs/json.js';
+import { splitOf } from '../../../core/search/split.js';
+import { comparableJson, wordsOfJson } from '../../../core/prompts/comparable-json.js';
 import { groupRows, groupWarnings, type RowContent } from '../../../core/prompts/row-groups.js';
 import { canonicalJson } from '../../../util/json.js';
 import type { GraphTask } from '../store/tasks.js';
@@ -77,7 +79,11 @@ export function graphSpec(
     ...(Object.keys(unused).length > 0 && { unused }),
     initialGraph: JSON.stringify(graphToJson(graph!)),
   };
-  return { spec, tasks, warnings: [...groupWarnings(grouped, 'task'), ...formWarnings(request, unused)] };
+  return {
+    spec,
+    tasks,
+    warnings: [...groupWarnings(grouped, 'task', Object.values(splitOf(search))), ...formWarnings(request, unused)],
+  };
 }
 
 /** `judge_model` and `judge_provider` override the data set's. */
@@ -147,7 +153,12 @@ function searchFault({ field, message }: { field: keyof GepaConfig; message: str
 
 function contentOf({ input, gold, rubric }: GraphTask): RowContent {
   const [wanted, given] = [canonicalJson([gold, rubric]), canonicalJson(input)];
-  return { row: `${given}\n${wanted}`, input: given, expected: wanted };
+  return {
+    row: `${given}\n${wanted}`,
+    input: comparableJson(given),
+    words: wordsOfJson(given),
+    expected: comparableJson(wanted),
+  };
 }
 
 function graphTasks({

@@ -8,7 +8,13 @@ import type { SeedSplit } from '../../../core/search/split.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
 import { concurrencyView, jobView, usageView, type Concurrency } from '../../../jobs/routes/view.js';
 import { best, candidateView } from '../../../candidates/routes/view.js';
-import { budgetView, estimateView, historyView, outcomeView } from '../../../candidates/routes/search-view.js';
+import {
+  bestView,
+  budgetView,
+  estimateView,
+  historyView,
+  outcomeView,
+} from '../../../candidates/routes/search-view.js';
 
 type GraphJob = JobRow<GraphHead>;
 
@@ -28,7 +34,7 @@ export function graphListItem(
 /** Fields of both views. */
 function graphSummary(job: GraphJob, deps: HttpDeps) {
   const { projection: seen, spec } = job;
-  const bestReward = seen.bestReward ?? null;
+  const measured = bestView(job);
   return {
     ...graphIds(job.jobId),
     ...jobView(job, deps),
@@ -40,11 +46,11 @@ function graphSummary(job: GraphJob, deps: HttpDeps) {
     progress: {
       generation: seen.generation ?? 0,
       total_generations: seen.totalGenerations ?? spec.search.generations,
-      best_reward: bestReward,
+      best_reward: measured.best_reward,
       rollouts_completed: job.rolloutsCompleted,
       max_rollouts: spec.search.maxRollouts,
     },
-    best_reward: bestReward,
+    ...measured,
     best_candidate: seen.bestCandidateId ? { candidate_id: seen.bestCandidateId } : null,
   };
 }

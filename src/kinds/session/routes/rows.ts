@@ -71,5 +71,5 @@ async function splitFor(
   const bounds = { train: searchLimits.trainSeeds, evaluation: most, heldout: most };
   const grouped = groupRows(await rowContents(rows));
   const split = splitSeeds(rows.spec.numRows, rngSeed, bounds, await categoriesOf(rows), grouped.groups);
-  return { split, warnings: groupWarnings(grouped, 'row') };
+  return { split, warnings: groupWarnings(grouped, 'row', [split.train, split.evaluation, split.heldout]) };
 }

@@ -17,7 +17,13 @@ import type { TrafficNow } from '../../../rollouts/store/slots.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
 import type { JudgeAgreement } from '../../../jobs/routes/agreement.js';
 import { best, candidateView } from '../../../candidates/routes/view.js';
-import { budgetView, estimateView, historyView, outcomeView } from '../../../candidates/routes/search-view.js';
+import {
+  bestView,
+  budgetView,
+  estimateView,
+  historyView,
+  outcomeView,
+} from '../../../candidates/routes/search-view.js';
 import type { SeedSplit } from '../../../core/search/split.js';
 import { concurrencyView, jobView, rowsView, usageView, type Concurrency } from '../../../jobs/routes/view.js';
 import { leverView } from './levers-view.js';
@@ -44,7 +50,7 @@ export function sessionListItem(
 /** Fields of both views. */
 function sessionSummary(job: Session, deps: HttpDeps) {
   const { projection: seen, spec } = job;
-  const bestReward = seen.bestReward ?? null;
+  const measured = bestView(job);
   return {
     session_id: job.jobId,
     ...jobView(job, deps),
@@ -56,11 +62,11 @@ function sessionSummary(job: Session, deps: HttpDeps) {
     progress: {
       generation: seen.generation ?? 0,
       total_generations: seen.totalGenerations ?? algorithmOf(spec.search).totalGenerations(spec.search),
-      best_reward: bestReward,
+      best_reward: measured.best_reward,
       rollouts_completed: job.rolloutsCompleted,
       max_rollouts: spec.search.maxRollouts,
     },
-    best_reward: bestReward,
+    ...measured,
     best_candidate: seen.bestCandidateId ? { candidate_id: seen.bestCandidateId } : null,
   };
 }
@@ -117,13 +123,14 @@ export function sessionResults(
   },
 ): z.output<typeof sessionResultsSchema> {
   const candidates = read.candidates.map(candidateView);
-  const bestReward = job.projection.bestReward ?? null;
+  const { best_reward: reward, best_reward_interval } = bestView(job);
   return {
     ...sessionHistory(job),
     status: job.status,
-    best_reward: bestReward,
+    best_reward: reward,
+    best_reward_interval,
     best_candidate: best(job, candidates),
-    best_prompt: read.prompt?.messages ? { messages: rendered(read.prompt), reward: bestReward } : null,
+    best_prompt: read.prompt?.messages ? { messages: rendered(read.prompt), reward } : null,
     stopped_by: job.stoppedBy,
     error: job.errorDetails?.message ?? null,
     ...outcomeView(job),

@@ -463,6 +463,8 @@ create table candidates (
 
   -- as of the search's last decision
   reward double precision,
+  -- {low, high} of the mean on unseen rows
+  reward_interval jsonb,
   -- sums over the rollouts below jobs.rollouts_counted: finished, succeeded, their rewards
   rollouts_counted int not null default 0,
   rewards_counted int not null default 0,

@@ -29,8 +29,9 @@ describe('the test of a child', () => {
     const pairs = gate.length / 2;
     expect(pairs % 4).toBe(0);
     expect(pairs).toBeLessThan(30);
+    const interval = { low: expect.any(Number), high: expect.any(Number) };
     expect(run.decisions).toEqual([
-      { type: 'candidate_evaluated', candidate: 0, generation: 0, reward: 0, seedsEvaluated: 20 },
+      { type: 'candidate_evaluated', candidate: 0, generation: 0, reward: 0, interval, seedsEvaluated: 20 },
       { type: 'generation_complete', generation: 0, bestReward: 0, bestCandidate: 0 },
       { type: 'candidate_proposed', candidate: 1, parents: [0], generation: 1 },
       {
@@ -42,7 +43,7 @@ describe('the test of a child', () => {
         tested: pairs,
         estimate: expect.closeTo(0.8, 9),
       },
-      { type: 'candidate_evaluated', candidate: 1, generation: 1, reward: 0.8, seedsEvaluated: 20 },
+      { type: 'candidate_evaluated', candidate: 1, generation: 1, reward: 0.8, interval, seedsEvaluated: 20 },
       { type: 'generation_complete', generation: 1, bestReward: 0.8, bestCandidate: 1 },
     ]);
     expect(stagesOf(run.requests, 'evaluation').map(({ candidate }) => candidate)).toEqual(seeds(20).map(() => 1));
@@ -261,16 +262,15 @@ describe('the view', () => {
       scoring(({ ordinal }) => ordinal % 2),
     );
     const { estimate } = unpaired.view(run.turns[0]!.after);
-    const reach = studentT95(19) * Math.sqrt(0.25 / 19);
-    expect(estimate).toMatchObject({ candidate: 0, reward: 0.5 });
-    expect(estimate!.high).toBeCloseTo(0.5 + reach, 9);
-    expect(estimate!.low).toBeCloseTo(0.5 - reach, 9);
+    // Ten right of 20, by Clopper and Pearson.
+    const ends = { low: expect.closeTo(0.272, 3), high: expect.closeTo(0.728, 3) };
+    expect(estimate).toEqual({ candidate: 0, reward: 0.5, ...ends });
     expect(unpaired.view(run.turns[0]!.before).estimate).toBeNull();
     const single = serve(
       small({ generations: 1, evaluationSeeds: [0] }),
       always(() => 0),
     );
-    expect(unpaired.view(single.state).estimate).toBeNull();
+    expect(unpaired.view(single.state).estimate).toMatchObject({ low: 0, high: expect.closeTo(0.975, 9) });
   });
 });
 

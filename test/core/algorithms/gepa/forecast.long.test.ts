@@ -171,7 +171,7 @@ describe('edge cases', () => {
   test('the estimate of an evaluated candidate is its measured reward', () => {
     const view = gepa.view(drive(given, plain).state);
     const { bestReward: reward, bestCandidate: candidate } = view;
-    expect(view.estimate).toEqual({ candidate, reward, low: reward, high: reward });
+    expect(view.estimate).toEqual({ candidate, reward, ...view.bestInterval });
   });
 
   test.each([1e300, 1e-300, -1e300])('is finite for rewards times %p', (factor) => {

@@ -14,6 +14,7 @@ beforeAll(async () => {
 
 const empty = {
   mean_reward: null,
+  mean_reward_interval: null,
   total_tokens: 0,
   total_cost_usd: null,
   num_seeds: 5,
@@ -75,6 +76,8 @@ test('while running: finished seeds in their order, duplicates separately', asyn
   ]);
   const summary = {
     mean_reward: 0.5,
+    // Both rollouts are of one seed.
+    mean_reward_interval: { low: expect.closeTo(0.0125, 9), high: expect.closeTo(0.9875, 9) },
     total_tokens: 25,
     total_cost_usd: 0.75,
     num_seeds: 5,

@@ -1,5 +1,6 @@
 import { count, reward, words } from '../../../util/format.js';
 import { here } from '../../../util/router.js';
+import { UnseenRows } from '../../../ui/interval-bar.js';
 import { Badge, Stat, Stats, Tag } from '../../../ui/basics.js';
 import { numberOf, type CandidateDetail } from '../../../data/search.js';
 
@@ -30,6 +31,7 @@ export function CandidateSummary({ candidate }: { candidate: CandidateDetail }) 
       <Stats>
         <Stat name="Reward" hint="Mean over the evaluation seeds">
           {reward(candidate.reward)}
+          <UnseenRows interval={candidate.reward_interval} />
         </Stat>
         <Stat name="Estimated at acceptance">{reward(decision.estimated_reward)}</Stat>
         <Stat name="All rollouts" hint="Mean over all its rollouts, tests included">

@@ -17,7 +17,7 @@ import { readHeldoutRewards } from '../../../../candidates/store/lineage.js';
 import { readCandidates } from '../../../../candidates/store/reads.js';
 import { decisionView } from '../../../../candidates/routes/decision-view.js';
 import { candidateView } from '../../../../candidates/routes/view.js';
-import { historyView, outcomeView } from '../../../../candidates/routes/search-view.js';
+import { bestView, historyView, outcomeView } from '../../../../candidates/routes/search-view.js';
 import { sumOf } from '../../../../util/sums.js';
 import { withModels, type GraphExport, type JsonObject } from './archive.js';
 
@@ -50,7 +50,7 @@ export async function readExport(db: Db, job: GraphJob, version: string): Promis
     rngSeed: spec.search.rngSeed,
     results: {
       baseline_candidate_id: candidateId(jobId, 0),
-      best_reward: projection.bestReward ?? null,
+      ...bestView(job),
       stopped_by: job.stoppedBy,
       rollouts: { completed: job.rolloutsCompleted, max: spec.search.maxRollouts },
       ...outcomeView(job),
