@@ -1,4 +1,6 @@
-/** What a proposer is shown beside the failures of its parent: right answers, and what was tried. */
+/**
+ * What a proposer is shown beside the failures of its parent: right answers, and what was tried.
+ */
 import { isSolved, mean } from '../../math/rewards.js';
 import { seedRng, shuffle } from '../../math/random.js';
 import type { ProposalRequest, TriedCandidate } from '../../search/protocol.js';
@@ -32,7 +34,7 @@ function solvedRollouts(
   return drawn.slice(0, maxSolved);
 }
 
-export function triedOn({ candidates, results }: SeededState, model: RewardModel, parent: number): TriedCandidate[] {
+function triedOn({ candidates, results }: SeededState, model: RewardModel, parent: number): TriedCandidate[] {
   const children = candidates.filter(({ parents }) => parents.length === 1 && parents[0] === parent);
   return children
     .slice(-maxTried)
