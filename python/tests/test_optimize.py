@@ -132,7 +132,8 @@ def test_evaluate_scores_every_row(rows, tmp_path):
     frame = found.to_dataframe()
     assert frame["reward"].mean() == pytest.approx(found.reward)
     assert list(frame["text"]) == [row["text"] for row in rows[:20]]
-    assert f"mean reward {found.reward:.3f} on 20 rows" in repr(found)
+    assert f"mean reward {found.reward:.3f} (unseen rows: " in repr(found)
+    assert " on 20 rows" in repr(found)
     Balanced(found._repr_html_())
 
 
