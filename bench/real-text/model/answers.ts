@@ -19,11 +19,16 @@ export async function openAnswers(file: string | null): Promise<Answers> {
       if (known) return known;
       const made = make();
       kept.set(key, made);
-      made.then(
-        (answer) => file !== null && appendFile(file, `${JSON.stringify([key, answer])}\n`),
-        () => kept.delete(key),
+      return made.then(
+        async (answer) => {
+          if (file !== null) await appendFile(file, `${JSON.stringify([key, answer])}\n`);
+          return answer;
+        },
+        (error: unknown) => {
+          kept.delete(key);
+          throw error;
+        },
       );
-      return made;
     },
   };
 }

@@ -50,7 +50,10 @@ export interface Llama {
 
 const contextTokens = 12_288;
 
-export async function loadLlama({ entry, weights }: ModelFiles, { contexts, threadsEach }: LlamaOptions): Promise<Llama> {
+export async function loadLlama(
+  { entry, weights }: ModelFiles,
+  { contexts, threadsEach }: LlamaOptions,
+): Promise<Llama> {
   const { getLlama } = (await import(pathToFileURL(entry).href)) as LlamaModule;
   const llama = await getLlama({ gpu: false, logLevel: 'error', maxThreads: contexts * threadsEach });
   const model = await llama.loadModel({ modelPath: weights });

@@ -50,7 +50,10 @@ export async function createRun({ llama, answers, size, task, split, number, tra
     },
   }).listen(0);
 
-  function generated(messages: readonly ChatMessage[], options: { temperature: number; seed: number; maxTokens: number }) {
+  function generated(
+    messages: readonly ChatMessage[],
+    options: { temperature: number; seed: number; maxTokens: number },
+  ) {
     return answers.of([size, messages, options], () => llama.generate({ text: layOut(messages), ...options }));
   }
   function answered(messages: readonly ChatMessage[]): Promise<Generated> {

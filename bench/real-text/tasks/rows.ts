@@ -30,7 +30,7 @@ const reasoningGym = { name: 'reasoning-gym', version: '0.1.25' };
 const generated = 600;
 
 export function generatedRows(task: string, dataset: string, options: object) {
-  return keptRows(task, async (folder, venvs) => {
+  return keptRows(task, async (_, venvs) => {
     const python = await pythonWith(reasoningGym, venvs);
     const given = [dataset, JSON.stringify(options), String(generated)];
     const { stdout } = await run(python, [script('generate.py'), ...given], { maxBuffer, timeout });
