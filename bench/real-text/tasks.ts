@@ -2,7 +2,7 @@
  * Tasks of real strings with exact right answers. Each has a prompt that a person wrote before any
  * search; a task is here only if it is at least 0.15 better than the base prompt.
  */
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as intents from '../../examples/intents/container.js';
 import type { Score } from '../../src/container/index.js';
@@ -23,20 +23,20 @@ export interface TextTask {
 }
 
 const examples = join(import.meta.dirname, '..', '..', 'examples', 'intents');
-const guide = JSON.parse(await readFile(join(examples, 'labels.json'), 'utf8')) as Record<string, string>;
+const guide = JSON.parse(readFileSync(join(examples, 'labels.json'), 'utf8')) as Record<string, string>;
 const labels = Object.keys(guide).sort();
 
 const price: TextTask = {
   name: 'price',
   instruction: 'Extract the price from the text. Answer with the number alone.',
   person: [
-    'Extract the price from the text. Answer with the number alone, as a plain decimal number:',
-    '- no currency, no letters, no spaces and no thousands separators: "1 849 руб." is 1849, "9.990,00 €" is 9990;',
-    '- the decimal separator is a point, also where the text has a comma: "12,95" is 12.95;',
-    '- a point or a comma before exactly three digits separates thousands: "Rp 235.000" is 235000;',
-    '- no zeros at the end of the decimals, and no decimals if they are zero: "69.90" is 69.9, "16.00" is 16;',
-    '- a zero before a leading decimal point: ".75" is 0.75;',
-    '- if the text has no price, answer none.',
+    'Extract the price from the text. Answer with the number alone, in its shortest form:',
+    '- Drop decimals that are zero: "$48.00" is 48; "210,00 €" is 210; "9400.00" is 9400.',
+    '- Drop a zero at the end of the decimals: "52,30 €" is 52.3; "71.80" is 71.8.',
+    '- The decimal separator is a point: "12,95" is 12.95. A leading one gets a zero: ".65" is 0.65.',
+    '- No spaces or separators of thousands: "1 849 руб." is 1849; "7.340,00" is 7340; "$2,150.99" is 2150.99.',
+    '- A point or a comma before three digits separates thousands: "Rp 63.000" is 63000; "17.500 ₫" is 17500.',
+    '- Of several prices the first: "641,00 zł – 795,00 zł" is 641. Without a price: none.',
   ].join('\n'),
   maxTokens: 32,
   rows: extractedRows('price', { name: 'price-parser', version: '0.5.1' }),

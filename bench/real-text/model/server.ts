@@ -24,6 +24,7 @@ if (transcripts !== null) await mkdir(transcripts, { recursive: true });
 const runs = new Map<string, Run>();
 
 serveJson(serve);
+endWithParent();
 
 async function serve(at: string, body: unknown): Promise<unknown> {
   if (at === 'POST /runs') return open(body as RunOptions);
@@ -49,6 +50,14 @@ async function serve(at: string, body: unknown): Promise<unknown> {
     default:
       return null;
   }
+}
+
+/** Also when the bench is killed: a model holds gigabytes. */
+function endWithParent(): void {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) process.exit();
+  }, 1_000).unref();
 }
 
 interface RunBody {
