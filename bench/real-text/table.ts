@@ -59,7 +59,7 @@ function cellsOf(results: readonly TextResult[]): string[] {
   ];
 }
 
-export function shareWithInterval(shares: readonly number[]): string {
+function shareWithInterval(shares: readonly number[]): string {
   const sample = sampleOf(shares);
   if (shares.length < 2) return sample.mean.toFixed(2);
   const { low, high } = compareToZero(sample);
