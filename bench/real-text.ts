@@ -22,9 +22,9 @@ export async function run(options: RealTextOptions): Promise<string> {
     const isServiceNeeded = options.contestants.some(({ needsService }) => needsService);
     const service = isServiceNeeded ? await startService(models.modelsUrl) : null;
     try {
-      const results = await measured({ models, service, budget: options.budget }, options);
+      const { results, failures } = await measured({ models, service, budget: options.budget }, options);
       const about = `Qwen2.5-Coder ${size} instruct, 4-bit, as policy and proposer; budget ${options.budget}; ${checked}`;
-      return `${about}\n\n${textTable(results)}`;
+      return [about, textTable(results), ...failures.map((failure) => `Not measured: ${failure}`)].join('\n\n');
     } finally {
       await service?.stop();
     }
@@ -43,9 +43,15 @@ async function checkedModels(models: TextModels, { tasks }: RealTextOptions): Pr
 
 type Common = Pick<Setup, 'models' | 'service' | 'budget'>;
 
-/** A contestant that fails on a split is reported, and missing in the table. */
-async function measured(common: Common, options: RealTextOptions): Promise<TextResult[]> {
+interface Measured {
+  results: TextResult[];
+  failures: string[];
+}
+
+/** A contestant that fails on a split does not stop the others. */
+async function measured(common: Common, options: RealTextOptions): Promise<Measured> {
   const results: TextResult[] = [];
+  const failures: string[] = [];
   for (const task of options.tasks) {
     for (const contestant of options.contestants) {
       for (let split = 0; split < options.splits; split += 1) {
@@ -58,11 +64,12 @@ async function measured(common: Common, options: RealTextOptions): Promise<TextR
           process.stderr.write(`  ${at}: ${right} of ${of}, ${calls}, ${seconds.toFixed(0)} s\n`);
         } catch (error) {
           process.stderr.write(`  ${at}: ${(error as Error).stack}\n`);
+          failures.push(`${at}: ${(error as Error).message.split('\n', 1)[0]}`);
         }
       }
     }
   }
-  return results;
+  return { results, failures };
 }
 
 async function measure(setup: Setup, contestant: Contestant, heldout: number): Promise<TextResult> {

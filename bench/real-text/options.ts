@@ -46,8 +46,8 @@ export function readRealTextOptions(values: Values): RealTextOptions {
     contestants: chosen('contestants', contestants, values.contestants),
     splits: wholeNumber('splits', values.splits, 1),
     heldout: wholeNumber('heldout', values.heldout, 1),
-    // gepa and the session evaluate the base prompt on the 40 rows before anything else.
-    budget: wholeNumber('budget', values.budget, 60),
+    // A session evaluates the base prompt and another one on the 40 rows.
+    budget: wholeNumber('budget', values.budget, 90),
     model: size,
     transcripts: values.transcripts === undefined ? null : resolve(values.transcripts),
     fresh: values.fresh,
