@@ -1,6 +1,6 @@
 /**
  * Tasks of real strings with exact right answers. Each has a prompt that a person wrote before any
- * search; a task is here only if it is at least 0.15 better than the base prompt.
+ * search. A task enters the table if it is at least 0.15 better than the base prompt.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
