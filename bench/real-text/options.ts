@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { contestants, type Contestant } from './contestants.js';
 import { modelSizes, type ModelSize } from './model/files.js';
-import { tasks, type TextTask } from './tasks.js';
+import { allTasks, tasks, type TextTask } from './tasks.js';
 
 export const realTextFlags = {
   tasks: { type: 'string' },
@@ -42,7 +42,7 @@ export function readRealTextOptions(values: Values): RealTextOptions {
   const size = modelSizes.find((each) => each === values.model);
   if (!size) throw new RangeError(`--model must be ${modelSizes.join(' or ')}; got "${values.model}".`);
   return {
-    tasks: chosen('tasks', tasks, values.tasks),
+    tasks: values.tasks === undefined ? tasks : chosen('tasks', allTasks, values.tasks),
     contestants: chosen('contestants', contestants, values.contestants),
     splits: wholeNumber('splits', values.splits, 1),
     heldout: wholeNumber('heldout', values.heldout, 1),
