@@ -44,7 +44,7 @@ export function serveJson(answerTo: (at: string, body: unknown) => Promise<unkno
     );
   });
   // Keep connections open during an optimizer's pauses.
-  server.keepAliveTimeout = 60_000;
+  server.keepAliveTimeout = 3_600_000;
   server.listen(0, '127.0.0.1', () => {
     process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })}\n`);
   });

@@ -1,7 +1,8 @@
 import * as gepa from './gepa.js';
 import * as growth from './growth.js';
 import type { GrowthOptions } from './growth/options.js';
-import * as realModel from './real-model.js';
+import * as realText from './real-text.js';
+import type { RealTextOptions } from './real-text/options.js';
 import type { Line, Row } from './table.js';
 import type { World } from './world.js';
 import * as crowd from './rows/crowd.js';
@@ -47,10 +48,10 @@ export const rows: readonly (Rows & { onRequest?: true })[] = [
   ...growth.groups.map((group) => ({ ...group, onRequest: true as const })),
 ];
 
-/** A group that creates its own worlds and returns lines. */
+/** A group that creates its own worlds and returns lines, or a table of its own. */
 export interface Comparison {
   name: string;
-  run(): Promise<Line[]>;
+  run(options: RealTextOptions): Promise<Line[] | string>;
   /** Timeout in seconds. */
   seconds: number;
 }
@@ -59,7 +60,7 @@ export interface Comparison {
 export const comparisons: readonly (Comparison & { onRequest?: true })[] = [
   { name: 'gepa', run: () => gepa.run(), seconds: 1_800 },
   { name: 'slow-gepa', run: () => gepa.runSlow(), seconds: 3_600, onRequest: true },
-  { name: realModel.name, run: () => realModel.run(), seconds: 7_200, onRequest: true },
+  { name: realText.name, run: (options) => realText.run(options), seconds: 172_800, onRequest: true },
   { name: size.name, run: () => size.run(), seconds: 3_900, onRequest: true },
   { ...growth.starts, onRequest: true },
 ];

@@ -113,7 +113,7 @@ export function usedTable(rows: readonly Row[]): string {
   );
 }
 
-function markdownTable(heads: readonly string[], cells: readonly string[][]): string {
+export function markdownTable(heads: readonly string[], cells: readonly string[][]): string {
   const rows = [[...heads], ...cells.map((row) => row.map((cell) => cell.replaceAll('|', '\\|')))];
   const widths = heads.map((_, at) => Math.max(3, ...rows.map((row) => row[at]!.length)));
   const text = rows.map((row) => `| ${row.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`);
