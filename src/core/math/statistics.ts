@@ -33,7 +33,7 @@ export function sampleOf(values: readonly number[]): Sample {
  * The mean with its two-sided 95 % interval by Student's t; unbounded for one value
  * (±Number.MAX_VALUE, since JSON has no Infinity).
  */
-function compareToZero({ count, mean: difference, variance }: Sample): Comparison {
+export function compareToZero({ count, mean: difference, variance }: Sample): Comparison {
   return interval(difference, Math.sqrt(variance / Math.max(1, count)), count - 1);
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { checkReport } from '../../../src/cli/check/report.js';
 
-const side = { mean_reward: 1, cost_usd: null, latency_ms: null };
+const side = { mean_reward: 1, mean_reward_interval: { low: 0.8, high: 1 }, cost_usd: null, latency_ms: null };
 const measured = { job_id: 'evl_1', mean_reward: 1, rows: 20, rows_failed: 0, rewards: new Map() };
 
 function reportOf(input: string, answer: string | null, service: string | null = null): string {
