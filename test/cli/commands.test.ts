@@ -533,7 +533,8 @@ describe('deploy', () => {
       await serve('prompt.txt', '--name', 'gated', '--gate', gateOf(0.4)),
     ];
     expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/^ratchet: gated was not deployed/m) });
-    for (const { out } of [refused, passed]) expect(out).toMatch(/^Gate on 10 seeds.*candidate 0\.500$/m);
+    for (const { out } of [refused, passed])
+      expect(out).toMatch(/^Gate on 10 seeds.*candidate 0\.500 \(unseen rows: 0\.346 to 0\.654\)$/m);
     expect(passed.code).toBe(0);
   }, 60_000);
 

@@ -57,8 +57,11 @@ export function minimumRollouts(config: GepaConfig): number {
 export function estimateRollouts(config: GepaConfig): number {
   const evaluations = evaluationRollouts(config) * (1 + config.generations) + heldoutRollouts(config);
   const proposals = config.generations * config.populationSize * 2 * (minibatchOf(config) + maxRegressionSeeds(config));
-  const explored = Math.min(exploredPerDemo * config.demonstrations, config.trainSeeds.length);
-  const all = evaluations + proposals + noiseProbes(config) + explored + confirmedPerDemo * config.demonstrations;
+  const seeds = config.trainSeeds.length;
+  const explored = Math.min(exploredPerDemo * config.demonstrations, seeds);
+  const sets = config.generations * config.populationSize;
+  const confirmed = Math.min(confirmedPerDemo * config.demonstrations, sets * seeds);
+  const all = evaluations + proposals + noiseProbes(config) + explored + confirmed;
   return Math.min(all, config.maxRollouts ?? Infinity);
 }
 

@@ -63,9 +63,10 @@ describe('create session', () => {
       online_url: base,
       chat_completions_url: `${base}/chat/completions`,
       // 2 for the baseline, then 4 proposals, each with minibatches for parent and child and an
-      // evaluation; 2 train seeds for demonstrations.
+      // evaluation; 2 train seeds for demonstrations,
+      // and 4 sets on both.
       estimate: {
-        rollouts: 44,
+        rollouts: 52,
         cost_usd: { low: expect.any(Number), likely: expect.any(Number), high: expect.any(Number) } as unknown,
       },
       warnings: [expect.stringContaining('train_seeds')],
