@@ -1,7 +1,7 @@
 /** A short ledger of what was tried on a text: what each child adds, and what came of it. */
 import { cutAfter } from '../../util/text.js';
 import { quoteText } from '../prompts/quote.js';
-import type { TriedCandidate } from '../search/protocol.js';
+import type { TriedCandidate } from './tried-candidate.js';
 
 /** A child's text with its result. */
 export type TriedText = Omit<TriedCandidate, 'candidate'> & { text: string };

@@ -2,8 +2,8 @@
  * The protocol between a search and its caller. A search does no I/O: `next(state)` returns its
  * request, `apply(state, response)` folds the response in, and the state is plain JSON.
  */
-
 import type { EmptyReason } from '../answers/ending.js';
+import type { TriedCandidate } from '../proposals/tried-candidate.js';
 import type { Interval } from '../math/mean-interval.js';
 
 /** The purpose of a rollout. */
@@ -61,14 +61,6 @@ export interface ProposalRequest {
   given?: string;
   /** `ablate`: which of the steps that can be removed. */
   ablation?: number;
-}
-
-/** What came of a child: the mean gain over its parent on `seeds`; null: it has not run yet. */
-export interface TriedCandidate {
-  candidate: number;
-  status: CandidateSummary['status'];
-  gain: number | null;
-  seeds: number;
 }
 
 /** How the model is asked: to revise the text, to write it anew, or to make it shorter. */
@@ -201,7 +193,6 @@ export type Decision =
       parents: number[];
       generation: number;
       approach?: Approach;
-      /** A person wrote it. */
       isGiven?: true;
     }
   | {
@@ -211,7 +202,6 @@ export type Decision =
       reason: string;
       parentSum: number;
       childSum: number;
-      /** Tested seeds, or calls of live traffic. */
       tested: number;
     }
   | {

@@ -128,11 +128,15 @@ export function planDemonstrations(state: GepaState): Trial[] {
   if (demonstrations === undefined || demonstrations === 'none') return [];
   const model = rewardModelOf(state);
   const parent = parentOf(state, model);
-  const failed = knownFailures(state, model, parent).map(({ seed }) => seed);
+  // An inherited result may be out of date: its repair would count as a gain of the turns.
+  const isOwn = (seed: number) => model.posterior(parent, seed)?.age === 0;
+  const failed = knownFailures(state, model, parent).flatMap(({ seed }) => (isOwn(seed) ? [seed] : []));
   if (failed.length === 0) return [];
   // Turns change every answer, so solved rows count as much as failures.
   const tested = testedRows(config);
-  const solved = solvedSeeds(state, model, parent, nextCandidate).slice(0, Math.floor(tested / 2));
+  const solved = solvedSeeds(state, model, parent, nextCandidate)
+    .filter(isOwn)
+    .slice(0, Math.floor(tested / 2));
   const shown = [...new Set([...failed.slice(0, tested - solved.length), ...solved])];
   const most = Math.min(
     setsAtOnce,
@@ -154,14 +158,14 @@ export function planDemonstrations(state: GepaState): Trial[] {
     }));
 }
 
-/** Further rows with results of the parent, on which a set that gained is compared: its share. */
+/** Further rows that the parent ran, on which a set that gained is compared: its share. */
 export function confirmingSeeds(state: GepaState, model: RewardModel, { candidate, parents }: Trial): number[] {
   const { config, results, demonstrations, order } = state;
   if (demonstrations === undefined || demonstrations === 'none') return [];
   const ran = (set: string) => Object.keys(results[set] ?? {}).length;
   const confirmed = Object.keys(demonstrations.sets).map((set) => Math.max(0, ran(set) - testedRows(config)));
   const left = confirmedPerDemo * config.demonstrations - sum(confirmed);
-  const known = order.filter((seed) => model.posterior(parents[0]!, seed) !== null);
+  const known = order.filter((seed) => model.posterior(parents[0]!, seed)?.age === 0);
   return known
     .filter((seed) => measuredOn(results, candidate, seed).length === 0)
     .slice(0, Math.max(0, Math.min(Math.floor(left / setsAtOnce), Math.floor(searchRollouts(state) / setsAtOnce))));

@@ -8,7 +8,7 @@ import { hasRunAll, knownFailures } from '../../search/failure-pool.js';
 import type { CandidateSummary } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { incumbentOf } from './pool.js';
-import type { GepaState } from './state.js';
+import { isSet, type GepaState } from './state.js';
 
 /** The generator of a generation's draws of parents. */
 export function parentDraws({ config, generation }: GepaState): Rng {
@@ -35,10 +35,11 @@ export function drawOtherLine(state: GepaState, model: RewardModel, incumbent: n
   return ranked[index]![0];
 }
 
-/** A parent's rejected children without a gain or a loss on any seed. */
+/** A parent's rejected texts without a gain or a loss on any seed; turns are no half of a gain. */
 export function tiedChildren(state: GepaState, model: RewardModel, parent: number): CandidateSummary[] {
   return state.candidates.filter(({ candidate, parents, status }) => {
-    return status === 'rejected' && parents.length === 1 && parents[0] === parent && isTied(state, model, candidate);
+    const isChild = status === 'rejected' && parents.length === 1 && parents[0] === parent;
+    return isChild && !isSet(state, candidate) && isTied(state, model, candidate);
   });
 }
 

@@ -93,6 +93,11 @@ export function newTrial(candidate: number, generation: number, parents: number[
   return { candidate, generation, parents, offered: [], shown: [], removed: [], rounds: 0 };
 }
 
+/** Whether a candidate is its parent with other demonstrations. */
+export function isSet({ demonstrations }: GepaState, candidate: number): boolean {
+  return typeof demonstrations === 'object' && demonstrations.sets[candidate] !== undefined;
+}
+
 export function createGepa(config: GepaConfig): GepaState {
   requireValid(configProblems(config));
   const [order, rng] = shuffle(seedRng(config.rngSeed, 1), [...new Set(config.trainSeeds)]);

@@ -3,7 +3,8 @@
  */
 import { isSolved, mean } from '../../math/rewards.js';
 import { seedRng, shuffle } from '../../math/random.js';
-import type { ProposalRequest, TriedCandidate } from '../../search/protocol.js';
+import type { TriedCandidate } from '../../proposals/tried-candidate.js';
+import type { ProposalRequest } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { SeededState } from '../../search/state.js';
 
