@@ -60,10 +60,11 @@ function assigned(text: string): string | null {
   return assignment?.[2] ?? assignment?.[3] ?? /^print\(("{3}|'{3}|["'])([\s\S]+)\1\)$/.exec(text)?.[2] ?? null;
 }
 
+/** Tags of fences around a text as a whole; others are a part of it, such as an example. */
+const tagsOfWhole = /^(|markdown|md|text|txt|prompt|plaintext|json)$/;
+
 function fenced(text: string): string | null {
   const [only] = blocksOf(text);
   const isWhole = only?.isClosed && only.start === 0 && only.end === text.length;
-  return isWhole && ['', 'markdown', 'md', 'text', 'txt', 'prompt', 'plaintext', 'json'].includes(only.tag)
-    ? only.text
-    : null;
+  return isWhole && tagsOfWhole.test(only.tag) ? only.text : null;
 }
