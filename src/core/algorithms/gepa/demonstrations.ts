@@ -18,7 +18,7 @@ import { solvedSeeds } from '../../search/targeted-test.js';
 import { openRound } from '../../search/round.js';
 import { confirmedPerDemo, exploredPerDemo, gepaLimits, maxRegressionSeeds, type GepaConfig } from './config.js';
 import { parentOf } from './parents.js';
-import { newTrial, type Demonstrations, type GepaState, type Trial } from './state.js';
+import { isSet, newTrial, type Demonstrations, type GepaState, type Trial } from './state.js';
 
 /** Rollouts that show whether the job knows right answers at all. */
 const probed = 8;
@@ -37,16 +37,17 @@ const recentTests = 8;
 const exploredShare = 1 / 5;
 
 /** Whether the generation tests demonstrations. */
-export function isDemonstrating({ config, demonstrations, candidates, pool, results, begun }: GepaState): boolean {
+export function isDemonstrating(state: GepaState): boolean {
+  const { config, demonstrations, candidates, pool, results, begun } = state;
   if (config.demonstrations === 0 || demonstrations === 'none') return false;
   if (demonstrations === undefined) return true;
-  const isSet = ({ candidate }: CandidateSummary) => demonstrations.sets[candidate] !== undefined;
+  const hasSet = ({ candidate }: CandidateSummary) => isSet(state, candidate);
   const tested = candidates.filter(({ candidate }) => candidate > 0 && results[candidate] !== undefined);
-  if (tested.some((summary) => summary.generation === begun && isSet(summary))) return false;
+  if (tested.some((summary) => summary.generation === begun && hasSet(summary))) return false;
   const isGain = ({ candidate }: CandidateSummary) => pool.includes(candidate);
   // The sets of a generation are one test, as they have one winner at most.
-  const races = [...groupBy(tested.filter(isSet), ({ generation }) => generation).values()];
-  const reflections = tested.filter((summary) => !isSet(summary) && summary.parents.length === 1);
+  const races = [...groupBy(tested.filter(hasSet), ({ generation }) => generation).values()];
+  const reflections = tested.filter((summary) => !hasSet(summary) && summary.parents.length === 1);
   return rateOf(races.map((race) => race.some(isGain))) >= rateOf(reflections.map(isGain));
 }
 
