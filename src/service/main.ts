@@ -48,7 +48,7 @@ export interface ServiceOptions {
   separateWorker?: boolean;
   /** Servers that run already, with a migrated database. */
   servers?: Servers;
-  /** Once aborted, what has started is stopped, and the start rejects with a StoppedError. */
+  /** An abort stops the started parts and rejects the start with a StoppedError. */
   signal?: AbortSignal;
 }
 

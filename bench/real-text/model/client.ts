@@ -47,7 +47,7 @@ export interface TextModels {
 }
 
 export interface ModelsOptions {
-  /** Of weights, runtime, rows and answers; what is missing is fetched. */
+  /** Folder of weights, runtime, rows and answers; missing files are downloaded. */
   folder: string;
   size: ModelSize;
   /** Without the answers of earlier runs. */

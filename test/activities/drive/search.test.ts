@@ -15,7 +15,7 @@ import { attemptWorldOfFile, isDone, startSearch } from './attempts.js';
 
 const on = attemptWorldOfFile();
 
-/** A search, and what is on record of it. */
+/** A search and its records. */
 async function begin() {
   const search = await startSearch(on, { generations: 4 });
   const { id } = search;

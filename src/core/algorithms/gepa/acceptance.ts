@@ -53,7 +53,7 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
   };
 }
 
-/** Whether no regression seed has shown what a child's lost text, or its turns, lose. */
+/** Whether a child that lost text, or has other turns, still lacks its regression test. */
 export function isUntested(model: RewardModel, { rounds, removed, compose }: Trial): boolean {
   return model.noise.variance === 0 && rounds === 1 && (removed.length > 0 || compose !== undefined);
 }

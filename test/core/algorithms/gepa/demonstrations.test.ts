@@ -6,7 +6,7 @@ import { config, drive, proposed, type World } from './driver.js';
 const labels = 5;
 const labelOf = (seed: number) => seed % labels;
 
-/** Rewards by what a candidate shows; what a proposer writes changes nothing. */
+/** Rewards depend on the shown rows alone; proposed texts change nothing. */
 function showing(reward: (seed: number, shown: readonly number[]) => number, hasLabels = true) {
   const sets = new Map<number, number[]>([[0, []]]);
   const seedOf = new Map<number, number>();
