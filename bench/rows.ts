@@ -10,6 +10,7 @@ import * as dashboard from './rows/dashboard.js';
 import * as dataset from './rows/dataset.js';
 import * as deployment from './rows/deployment.js';
 import * as evaluation from './rows/evaluation.js';
+import * as falseAlarms from './rows/false-alarms.js';
 import * as graph from './rows/graph.js';
 import * as latency from './rows/latency.js';
 import * as litellm from './rows/litellm.js';
@@ -60,6 +61,7 @@ export interface Comparison {
 export const comparisons: readonly (Comparison & { onRequest?: true })[] = [
   { name: 'gepa', run: () => gepa.run(), seconds: 1_800 },
   { name: 'slow-gepa', run: () => gepa.runSlow(), seconds: 3_600, onRequest: true },
+  { name: falseAlarms.name, run: () => falseAlarms.run(), seconds: 3_600, onRequest: true },
   { name: realText.name, run: (options) => realText.run(options), seconds: 172_800, onRequest: true },
   { name: size.name, run: () => size.run(), seconds: 3_900, onRequest: true },
   { ...growth.starts, onRequest: true },

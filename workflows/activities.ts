@@ -59,7 +59,8 @@ const webhookAttempts = proxyActivities<Activities>({
 export const { deliverWebhook } = webhookAttempts;
 export const { record, stopWork, finish, openGateEvaluation, readShownJob } = decisiveTransaction;
 export const { awaitsTraffic, readTimeLeft, recordIgnored, isDelivered, abandonWebhook } = decisiveTransaction;
-export const { snapshotSource, nextIncumbent, concludeGate, promoteDeployment, closeDeployment } = decisiveTransaction;
+export const { snapshotSource, nextIncumbent, nextRepeats, concludeGate, promoteDeployment, closeDeployment } =
+  decisiveTransaction;
 export const { readGateEvaluation } = decisiveTransaction;
 export const { awaitGateEvaluation } = waits;
 export const { requestCancellation } = requests;

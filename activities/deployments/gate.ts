@@ -1,5 +1,6 @@
 import type { DeploymentSpec } from '../../src/core/jobs/spec.js';
-import { evaluateGate } from '../../src/core/deployments/gate.js';
+import { evaluateGate, type GateVerdict } from '../../src/core/deployments/gate.js';
+import { changedSeeds } from '../../src/core/math/repeated-pairs.js';
 import { gateJudged } from '../../src/core/events/deployments.js';
 import type { Tx } from '../../src/platform/db/db.js';
 import { readLive, setGateResult } from '../../src/kinds/deployment/store/deployments.js';
@@ -7,7 +8,9 @@ import {
   gateJobId,
   hasEvaluation,
   insertGateEvaluation,
+  readFirstRewards,
   readRewards,
+  repeatOf,
   runsSnapshot,
   type GateEvaluation,
 } from '../../src/kinds/deployment/store/gate.js';
@@ -57,57 +60,84 @@ export function gateActivities({ db, secretKey }: ActivityDeps) {
       db.org(job.orgId, async (tx) => {
         // Its workflow was reset, possibly after the deployment had ended.
         if (await hasEvaluation(tx, job)) return;
-        const { deploymentId, snapshotId } = evaluation;
+        const { deploymentId, snapshotId, changedFrom } = evaluation;
         const deployment = { orgId: job.orgId, jobId: deploymentId };
         await lockUndeleted(tx, deployment);
         const spec = await readSpec<DeploymentSpec>(tx, deployment.jobId);
         const containerApiKey = await containerKey(tx, secretKey, deployment, spec);
-        const isNew = await insertGateEvaluation(tx, secretKey, spec, { job, workflowId, snapshotId, containerApiKey });
+        const repeated =
+          changedFrom === undefined ? null : changedSeeds(await readFirstRewards(tx, deploymentId, changedFrom));
+        const opened = { job, workflowId, snapshotId, containerApiKey, repeated };
+        const isNew = await insertGateEvaluation(tx, secretKey, spec, opened);
         const trace = isNew && (await readTrace(tx, deploymentId));
         if (trace) await insertTrace(tx, job, { ...trace, parentId: jobSpan(trace).spanId });
       }),
 
-    /** Judges the gate by its evaluations and records the result; rejects if it failed. */
-    concludeGate: async ({
+    /** Second evaluations of the seeds that changed; none for cached answers. */
+    nextRepeats: ({
       candidate,
       incumbent,
       ...job
-    }: JobRef & { candidate: GateRun; incumbent: Incumbent | null }): Promise<void> => {
-      const verdict = await db.org(job.orgId, async (tx) => {
-        await lockOpenJob(tx, job);
+    }: JobRef & { candidate: GateRun; incumbent: Incumbent }): Promise<GateRun[]> =>
+      db.org(job.orgId, async (tx) => {
         const { gate } = await readSpec<DeploymentSpec>(tx, job.jobId);
-        if (incumbent) await requireSameSnapshot(tx, incumbent.run);
-        const verdict = evaluateGate(gate!, {
-          candidate: await readRewards(tx, candidate.jobId),
-          incumbent: incumbent && (await readRewards(tx, incumbent.run.jobId)),
-        });
-        const { passed, candidateReward, candidateInterval, incumbentReward, incumbentInterval, comparison, message } =
-          verdict;
-        await setGateResult(tx, job.jobId, {
-          candidate: { jobId: candidate.jobId, reward: candidateReward, interval: candidateInterval },
-          incumbent: incumbent && {
-            jobId: incumbent.run.jobId,
-            deploymentId: incumbent.deploymentId,
-            reward: incumbentReward,
-            interval: incumbentInterval,
-          },
-          comparison,
-          passed,
-        });
-        const data = {
-          passed,
-          reward: candidateReward,
-          reward_interval: candidateInterval,
-          incumbent_reward: incumbentReward,
-          comparison,
-        };
-        await appendEvents(tx, job, [gateJudged(incumbent?.run.jobId ?? candidate.jobId, message, data)]);
-        return verdict;
-      });
+        if (gate!.answerCache) return [];
+        const changed = changedSeeds(await readFirstRewards(tx, job.jobId, incumbent.run.jobId));
+        return changed.length === 0 ? [] : repeatRuns(job, candidate, incumbent.run);
+      }),
+
+    /** Judges the gate by its evaluations and records the result; rejects if it failed. */
+    concludeGate: async ({ candidate, incumbent, repeats, ...job }: JobRef & Judged): Promise<void> => {
+      const judged = { candidate, incumbent, repeats };
+      const verdict = await db.org(job.orgId, (tx) => judge(tx, job, judged));
       if (!verdict.passed)
         throw jobFailure('gate_not_passed', `${verdict.message} Its name serves what it served before.`);
     },
   };
+}
+
+export interface Judged {
+  candidate: GateRun;
+  incumbent: Incumbent | null;
+  /** Of the candidate and of the incumbent, or empty. */
+  repeats: GateRun[];
+}
+
+async function judge(tx: Tx, job: JobRef, { candidate, incumbent, repeats }: Judged): Promise<GateVerdict> {
+  await lockOpenJob(tx, job);
+  const { gate } = await readSpec<DeploymentSpec>(tx, job.jobId);
+  if (incumbent) await requireSameSnapshot(tx, incumbent.run);
+  const [again, before] = await Promise.all(repeats.map(({ jobId }) => readRewards(tx, jobId)));
+  const verdict = evaluateGate(gate!, {
+    seeds: gate!.seeds,
+    candidate: await readRewards(tx, candidate.jobId),
+    incumbent: incumbent && (await readRewards(tx, incumbent.run.jobId)),
+    ...(again && before && { repeats: { candidate: again, incumbent: before } }),
+  });
+  const { passed, candidateReward, candidateInterval, incumbentReward, incumbentInterval } = verdict;
+  const { comparison, flippedSeeds, message } = verdict;
+  await setGateResult(tx, job.jobId, {
+    candidate: { jobId: candidate.jobId, reward: candidateReward, interval: candidateInterval },
+    incumbent: incumbent && {
+      jobId: incumbent.run.jobId,
+      deploymentId: incumbent.deploymentId,
+      reward: incumbentReward,
+      interval: incumbentInterval,
+    },
+    comparison,
+    flippedSeeds,
+    passed,
+  });
+  const data = {
+    passed,
+    reward: candidateReward,
+    reward_interval: candidateInterval,
+    incumbent_reward: incumbentReward,
+    comparison: comparison && eventComparison(comparison),
+    flipped_seeds: flippedSeeds,
+  };
+  await appendEvents(tx, job, [gateJudged(incumbent?.run.jobId ?? candidate.jobId, message, data)]);
+  return verdict;
 }
 
 /** Fails where a run of the workflow that was reset has evaluated another incumbent by this id. */
@@ -124,6 +154,20 @@ async function requireMessages(tx: Tx, name: string, snapshotId: string): Promis
   const what = content.kind === 'graph' ? 'a graph' : 'a prompt of spans inside the calls of a container';
   const message = `The gate runs on a data set, but ${name} serves ${what}. Use a gate with container_url, or min_reward.`;
   throw jobFailure('gate_not_comparable', message);
+}
+
+function eventComparison({ rowsNeeded, ...comparison }: NonNullable<GateVerdict['comparison']>) {
+  return { ...comparison, rows_needed: rowsNeeded };
+}
+
+/** Those of the candidate and of the incumbent on the seeds that changed. */
+function repeatRuns({ jobId }: JobRef, candidate: GateRun, incumbent: GateRun): GateRun[] {
+  const round = parseInt(incumbent.jobId.slice(-4), 16);
+  const again = ({ evaluation }: GateRun, base: number): GateRun => ({
+    jobId: gateJobId(jobId, base + round),
+    evaluation: { ...evaluation, changedFrom: incumbent.jobId },
+  });
+  return [again(candidate, repeatOf.candidate), again(incumbent, repeatOf.incumbent)];
 }
 
 /** The evaluation of a gate; number 0 is that of the candidate. */

@@ -186,7 +186,7 @@ def test_compare_and_deployment(client, evaluation):
     a, b = (client.evaluations.create(**evaluation) for _ in range(2))
     a.wait(timeout=60), b.wait(timeout=60)
     compared = client.compare(a.id, b.id)
-    assert (compared["verdict"], compared["tied"]) == ("not_significantly_better", 9)
+    assert (compared["verdict"], compared["tied"]) == ("inconclusive", 9)
     source = {"messages": [{"role": "system", "content": PROMPT}], "policy": LOCAL}
     deployment = client.deployments.create(name="python-client", source=source)
     assert deployment.wait(timeout=60)["live"] is True

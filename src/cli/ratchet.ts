@@ -65,6 +65,11 @@ program
 taskOptions(program.command('optimize').description('a better prompt for rows, with a verdict on held-out rows'))
   .option('--proposer <provider/model>', 'the model that writes prompts; default: that of --model')
   .option('--budget <rollouts>', 'maximum rollouts; default 200', positive)
+  .option(
+    '--heldout <rows>',
+    'rows that the search never uses; default: as many as show a difference of 0.1, within a third',
+    positive,
+  )
   .addOption(new Option('--algorithm <name>', 'how to search').choices(['gepa', 'mipro']).default('gepa'))
   .option('--out <file>', 'where to write the best prompt', 'best-prompt.txt')
   .addHelpText(

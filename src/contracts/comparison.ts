@@ -1,7 +1,7 @@
 /** The comparison of two candidates on common seeds. */
 import { z } from 'zod';
 import { kindNames } from '../core/jobs/kinds.js';
-import { intervalSchema, outcome } from './search.js';
+import { intervalSchema, outcome, rowsNeededSchema } from './search.js';
 
 const side = z
   .string()
@@ -47,7 +47,8 @@ export const comparisonSchema = z
       .describe(
         'b minus a, paired by seed, with the 95 % interval; without a bound (one seed) -1 to 1, and ±Number.MAX_VALUE for rewards outside of 0 to 1.',
       ),
-    verdict: outcome.verdict.unwrap().describe('Of b: whether the interval is above or below 0.'),
+    verdict: outcome.verdict.unwrap().describe('Of b: whether the interval is above 0, below 0, or around it.'),
+    rows_needed: rowsNeededSchema,
     won: z.int().describe('Compared seeds on which b has the higher reward.'),
     lost: z.int(),
     tied: z.int(),

@@ -1,10 +1,19 @@
 /** Response fields shared by jobs with a search. */
 import { z } from 'zod';
+import type { Conclusion } from '../core/math/statistics.js';
 
 export const approachSchema = z
   .enum(['revise', 'restart', 'compress'])
   .describe('How a stalled search asked the proposer: to revise the text, to write it anew, or to shorten it.');
 
+export const conclusions = ['better', 'worse', 'inconclusive'] as const satisfies readonly Conclusion[];
+
+export const rowsNeededSchema = z
+  .int()
+  .nullable()
+  .describe(
+    'Of an inconclusive comparison: rows that would show a difference of this size with a chance of 80 %. null: decided, or no difference was seen.',
+  );
 export const intervalSchema = z.object({ low: z.number(), high: z.number() }).meta({ id: 'Interval' });
 export const estimate = {
   estimated_reward: z
@@ -18,11 +27,29 @@ export const estimate = {
     .describe('95 % interval of estimated_reward, for unseen rows of the same kind.'),
   estimated_candidate_id: z.string().nullable(),
 };
+export const plannedComparisonSchema = z
+  .object({
+    basis: z
+      .enum(['heldout', 'evaluation'])
+      .describe('evaluation: no seed is held out, so the difference will be biased upward.'),
+    seeds: z.int(),
+    least_difference: z
+      .number()
+      .nullable()
+      .describe(
+        'The least difference that such a comparison of right and wrong answers shows, if one row in twenty gets worse. null: none.',
+      ),
+    seeds_for_tenth: z.int().describe('Seeds that show a difference of 0.1.'),
+  })
+  .meta({ id: 'PlannedComparison' })
+  .describe('What the comparison of winner and baseline can show, before anything is spent.');
 export const outcome = {
   verdict: z
-    .enum(['better', 'not_significantly_better', 'worse'])
+    .enum(conclusions)
     .nullable()
-    .describe('Whether the 95 % interval of winner minus baseline is above 0; null until the search ends.'),
+    .describe(
+      'Whether the 95 % interval of winner minus baseline is above 0, below 0, or around it; null until the search ends.',
+    ),
   comparison: z
     .object({
       basis: z
@@ -35,6 +62,7 @@ export const outcome = {
       winner_interval: intervalSchema.describe('95 %, for unseen rows of the same kind.'),
       difference: z.number(),
       interval: intervalSchema,
+      rows_needed: rowsNeededSchema,
     })
     .meta({ id: 'BaselineComparison' })
     .nullable()

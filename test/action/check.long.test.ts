@@ -148,7 +148,7 @@ test('what did not change is not evaluated; a change of the model alone is', asy
   expect([same.code, same.outputs]).toMatchObject([0, { passed: 'true', verdict: '', 'mean-reward': '' }]);
   expect(await evaluations()).toBe(before);
   writeProject(work, 'fake/other');
-  expect((await act()).outputs).toMatchObject({ verdict: 'not_significantly_better', difference: '0' });
+  expect((await act()).outputs).toMatchObject({ verdict: 'inconclusive', difference: '0' });
   expect(await evaluations()).toBe(before + 2);
 }, 60_000);
 

@@ -151,7 +151,7 @@ describe('--dry-run', () => {
       split,
       first_request: first,
     } = await dryRun(['optimize', ...task, '--model', 'openai/gpt-4o-mini']);
-    expect([split!.train.length, split!.evaluation.length, split!.heldout.length]).toEqual([19, 13, 8]);
+    expect([split!.train.length, split!.evaluation.length, split!.heldout.length]).toEqual([16, 11, 13]);
     expect(estimate.rollouts).toBe(200);
     expect(estimate.cost_usd!.low).toBeGreaterThan(0);
     expect(first).toEqual({

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { sampleOf, testPaired } from '../../src/core/math/statistics.js';
 import { verdictOf } from '../../src/core/search/view.js';
-import { splitSeeds } from '../../src/core/search/split.js';
+import { splitBounds, splitSeeds } from '../../src/core/search/split.js';
 import { tableOf } from './pages.js';
 
 // The tables of docs/own-rows.md say what the code computes.
@@ -12,8 +12,7 @@ const numbersOf = (row: readonly string[]) => row.map((cell) => Number(cell.repl
 test('the parts that a file of rows is split into', () => {
   const shown = tableOf(page, 'rows').map(numbersOf);
   const computed = shown.map(([rows = 0, budget = 0]) => {
-    const most = budget / 10;
-    const { train, evaluation, heldout } = splitSeeds(rows, 0, { train: 10_000, evaluation: most, heldout: most });
+    const { train, evaluation, heldout } = splitSeeds(rows, 0, splitBounds(budget));
     return [rows, budget, train.length, evaluation.length, heldout.length];
   });
   expect(shown.length).toBeGreaterThan(4);

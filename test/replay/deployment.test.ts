@@ -49,7 +49,8 @@ test('a deployment without a gate, with a passed gate, with a failed gate, and a
   expect(status).toBe('ready');
   const history = await replayed(`deployment-${gated}`, 'COMPLETED');
   const children = history.events.filter((event) => event.childWorkflowExecutionCompletedEventAttributes);
-  expect(children).toHaveLength(2);
+  // Candidate and incumbent, and both again on the seeds on which they differ.
+  expect(children).toHaveLength(4);
   const evaluation = `evaluation-${gate!.candidate!.job_id}`;
   const ofChild = await replayed(evaluation, 'COMPLETED');
   expect(localActivities(ofChild)[0]?.activity_type).toBe('openGateEvaluation');

@@ -1,7 +1,14 @@
 import { ApplicationFailure, CancellationScope, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { GateRun } from '../../activities/index.js';
 import { failureOf } from '../../src/core/jobs/fault.js';
-import { closeDeployment, concludeGate, snapshotSource, nextIncumbent, promoteDeployment } from '../activities.js';
+import {
+  closeDeployment,
+  concludeGate,
+  snapshotSource,
+  nextIncumbent,
+  nextRepeats,
+  promoteDeployment,
+} from '../activities.js';
 import type { JobOutcome } from '../../src/core/jobs/outcome.js';
 import { closeWorkflow, endOfError, failWorkflow } from '../jobs/close.js';
 import { ignoreSignals } from '../jobs/ignored-signals.js';
@@ -52,7 +59,9 @@ export async function deploymentWorkflow(input?: unknown): Promise<void> {
         await evaluate(incumbent.run);
         evaluated.set(incumbent.run.evaluation.snapshotId, incumbent.run);
       }
-      if (candidate) await concludeGate({ ...job, candidate, incumbent });
+      const repeats = candidate && incumbent ? await nextRepeats({ ...job, candidate, incumbent }) : [];
+      if (!known) for (const run of repeats) await evaluate(run);
+      if (candidate) await concludeGate({ ...job, candidate, incumbent, repeats });
       // Without a comparison it does not matter which deployment is live by now.
       const published = await promoteDeployment(incumbent ? { ...job, against: incumbent.deploymentId } : job);
       if (published === 'done') break;

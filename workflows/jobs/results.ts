@@ -77,7 +77,7 @@ function readSummary(value: unknown): JobSummary | null {
   const [name, verdict] = [ownField(value, 'name'), ownField(value, 'verdict')];
   const [bestReward, rollouts, costUsd] = ['bestReward', 'rollouts', 'costUsd'].map((field) => ownField(value, field));
   if (!isTextOrNull(name) || !isCount(rollouts) || !isNumberOrNull(bestReward) || !isNumberOrNull(costUsd)) return null;
-  const isVerdict = verdict === null || isOneOf(verdict, ['better', 'not_significantly_better', 'worse']);
+  const isVerdict = verdict === null || isOneOf(verdict, ['better', 'worse', 'inconclusive']);
   return isVerdict ? { name, verdict, bestReward, rollouts, costUsd } : null;
 }
 

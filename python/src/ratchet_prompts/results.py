@@ -15,7 +15,7 @@ from .jobs import Deployment, Session
 if TYPE_CHECKING:
     import pandas
 
-VERDICTS = {"better": "Better", "not_significantly_better": "Not significantly better", "worse": "Worse"}
+VERDICTS = {"better": "Better", "worse": "Worse", "inconclusive": "Inconclusive"}
 
 
 @dataclass(repr=False)
@@ -27,7 +27,7 @@ class Optimization:
     messages: List[t.Message]
     baseline_messages: List[t.Message]
     verdict: Optional[str]
-    """`better`, `not_significantly_better` or `worse`; None if nothing could be compared."""
+    """`better`, `worse` or `inconclusive`; None if nothing could be compared."""
     reward: Optional[float]
     """On the rows that the comparison rests on; see `basis`."""
     baseline_reward: Optional[float]

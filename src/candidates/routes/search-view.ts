@@ -1,8 +1,10 @@
 /** Parts of responses that jobs with a search share. */
 import type { z } from 'zod';
-import type { budgetViewSchema } from '../../contracts/search.js';
+import type { budgetViewSchema, plannedComparisonSchema } from '../../contracts/search.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import type { SearchSettings } from '../../core/algorithms/index.js';
+import { rowsForTenth } from '../../core/math/least-shown.js';
+import { plannedComparison } from '../../core/search/comparison.js';
 import type { BudgetSpec } from '../../core/jobs/spec.js';
 import type { CostBudget } from '../../jobs/store/cost-budget.js';
 import type { JobRow } from '../../jobs/store/jobs.js';
@@ -44,6 +46,14 @@ export function estimateView({ projection: { estimate } }: SearchJob) {
 }
 
 /** The comparison of winner and baseline. */
+export type Planned = z.output<typeof plannedComparisonSchema>;
+
+/** What the comparison will be able to show. */
+export function plannedView(search: SearchSettings): Planned {
+  const { basis, seeds, leastDifference } = plannedComparison(search);
+  return { basis, seeds, least_difference: leastDifference, seeds_for_tenth: rowsForTenth };
+}
+
 export function outcomeView({ projection: { verdict, noise, evaluationRollouts } }: SearchJob) {
   return {
     verdict: verdict?.verdict ?? null,
@@ -57,6 +67,7 @@ export function outcomeView({ projection: { verdict, noise, evaluationRollouts }
           winner_interval: verdict.winnerInterval,
           difference: verdict.difference,
           interval: { low: verdict.low, high: verdict.high },
+          rows_needed: verdict.rowsNeeded,
         }
       : null,
     noise_floor: noise

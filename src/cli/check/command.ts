@@ -4,14 +4,14 @@ import { ConfigError, readConfig } from '../../service/config.js';
 import { refusalsOf, type Gate } from './gate.js';
 import { commitOf, shortOf } from './git.js';
 import { measure, type Measured } from './measure.js';
-import { checkReport, type Check } from './report.js';
+import { checkReport, flippedText, type Check } from './report.js';
 import { versionAt, type Version } from './versions.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { approve, requireWithin, sayPreview, sumOf } from '../commands/cost.js';
 import { coloured } from '../commands/diff.js';
 import type { EvaluateOptions } from '../commands/evaluate.js';
-import { decimal, intervalText, meanText, say, sayJson } from '../service/output.js';
+import { decimal, intervalText, meanText, rowsNeededText, say, sayJson } from '../service/output.js';
 import { filesOfChange } from '../task/files.js';
 import { requireWritable, writeText } from '../task/output-file.js';
 import type { Preview } from '../task/preview.js';
@@ -59,7 +59,12 @@ async function previewBoth(
   const { previewEvaluation } = await import('../task/preview.js');
   const previewOf = ({ prompt, model = 'local' }: Version) => previewEvaluation({ ...task, model }, prompt, labels);
   const after = await previewOf(head);
-  return base ? { ...after, estimate: sumOf([after, await previewOf(base)]) } : after;
+  return base ? { ...after, estimate: withRepeats(sumOf([after, await previewOf(base)])) } : after;
+}
+
+/** Rows on which the versions differ are run once more on both: at most all. */
+function withRepeats({ rollouts, cost_usd: cost }: Preview['estimate']): Preview['estimate'] {
+  return { rollouts: 2 * rollouts, cost_usd: cost && { ...cost, high: 2 * cost.high } };
 }
 
 /** Writes the report, prints the result, and fails if the gate refuses. */
@@ -93,9 +98,10 @@ function printCheck({ prompt, commit, diff, measured }: Check): void {
     return say(
       `${prompt} is new: mean reward ${meanText(head.mean_reward, head.mean_reward_interval)} on ${head.rows} rows.`,
     );
-  const { difference, verdict, won, lost, tied } = comparison;
+  const { difference, verdict, won, lost, tied, rows_needed: needed, flipped_rows: flipped } = comparison;
   say(
     `Mean reward ${decimal(comparison.a.mean_reward)} -> ${meanText(comparison.b.mean_reward, comparison.b.mean_reward_interval)}; difference ${decimal(difference.mean)} (${intervalText(difference)})`,
   );
-  say(`${verdict.replaceAll('_', ' ')}: won ${won}, lost ${lost}, tied ${tied}`);
+  if (flipped.length > 0) say(flippedText(flipped));
+  say(`${verdict}: won ${won}, lost ${lost}, tied ${tied}${rowsNeededText(needed)}`);
 }

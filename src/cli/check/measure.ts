@@ -1,4 +1,8 @@
 import type { Answer, Ratchet } from '../../client/index.js';
+import { meanInterval } from '../../core/math/mean-interval.js';
+import { changedSeeds, withRepeats, type RepeatedRewards } from '../../core/math/repeated-pairs.js';
+import { exceeds } from '../../core/math/rewards.js';
+import { conclusionOf, rowsToDecide, sampleOf, testPaired } from '../../core/math/statistics.js';
 import { evaluationEnd, requireCompleted, startEvaluation } from '../commands/evaluate.js';
 import { inOptions } from '../task/faults.js';
 import { policyOf } from '../task/policy.js';
@@ -21,8 +25,14 @@ export interface Measurement {
   head: Measured;
   /** null: the prompt is new. */
   base: Measured | null;
-  comparison: Answer<'compareCandidates'> | null;
+  comparison: CheckComparison | null;
   lost: LostRows;
+}
+
+/** Rows on which the versions differ have run twice on both, and count by their means. */
+export interface CheckComparison extends Answer<'compareCandidates'> {
+  /** Rows on which a version got two rewards. */
+  flipped_rows: number[];
 }
 
 /** Evaluates both versions on the rows and with the scorer of the task. */
@@ -33,10 +43,11 @@ export async function measure(
   labels: LabelOptions,
 ): Promise<Measurement> {
   const fields = await inOptions(() => taskFields(client, task));
-  const evaluate = async ({ prompt, model }: Version): Promise<Measured> => {
+  const evaluate = async ({ prompt, model }: Version, again?: number[]): Promise<Measured> => {
     const policy = policyOf(model ?? 'local', task.policy);
-    const id = await inOptions(() => startEvaluation(client, { ...fields, policy }, prompt, labels));
-    note(`Evaluation ${id}`);
+    const of = { ...fields, policy, ...(again && { seeds: again, max_failure_rate: 1 }) };
+    const id = await inOptions(() => startEvaluation(client, of, prompt, labels));
+    note(`Evaluation ${id}${again ? `: ${again.length} rows that changed, once more` : ''}`);
     const job = await evaluationEnd(client, id);
     for (const warning of job.warnings) note(`Note: ${warning}`);
     requireCompleted(id, job);
@@ -51,10 +62,50 @@ export async function measure(
     };
   };
   const [after, before] = await Promise.all([evaluate(head), base && evaluate(base)]);
-  if (before === null) return { head: after, base: null, comparison: null, lost: { count: 0, worst: [] } };
+  if (!before || !base) return { head: after, base: null, comparison: null, lost: { count: 0, worst: [] } };
+  const first = { candidate: [...after.rewards.values()], incumbent: [...before.rewards.values()] };
+  const seeds = [...after.rewards.keys()];
+  const changed = changedSeeds(first).map((at) => seeds[at]!);
+  const again = changed.length > 0 && (await Promise.all([evaluate(head, changed), evaluate(base, changed)]));
+  const repeats = again && {
+    candidate: [...again[0].rewards.values()],
+    incumbent: [...again[1].rewards.values()],
+  };
   const [comparison, lost] = await Promise.all([
     client.compare(before.job_id, after.job_id),
     lostRows(client, before, after),
   ]);
-  return { head: after, base: before, comparison, lost };
+  const judged = judgeRows(comparison, seeds, { ...first, ...(repeats && { repeats }) });
+  return { head: after, base: before, comparison: judged, lost };
+}
+
+/** The comparison with second rollouts; failed rows of the new version count. */
+function judgeRows(
+  comparison: Answer<'compareCandidates'>,
+  seeds: readonly number[],
+  rewards: RepeatedRewards,
+): CheckComparison {
+  const { candidate, incumbent, flipped } = withRepeats(rewards);
+  const pairs = incumbent!.flatMap((before, at) => (before === null ? [] : [[before, candidate[at]!] as const]));
+  const [before, after] = [pairs.map(([reward]) => reward), pairs.map(([, reward]) => reward)];
+  const tested = testPaired(after, before);
+  const won = pairs.filter(([old, now]) => exceeds(now, old)).length;
+  const lost = pairs.filter(([old, now]) => exceeds(old, now)).length;
+  const sideOf = (rewards: readonly number[]) => {
+    const { mean, low, high } = meanInterval(sampleOf(rewards));
+    return { mean_reward: mean, mean_reward_interval: { low, high } };
+  };
+  return {
+    ...comparison,
+    a: { ...comparison.a, ...sideOf(before) },
+    b: { ...comparison.b, ...sideOf(after) },
+    seeds_compared: pairs.length,
+    difference: { mean: tested.difference, low: tested.low, high: tested.high },
+    verdict: conclusionOf(tested),
+    rows_needed: rowsToDecide(tested, pairs.length),
+    won,
+    lost,
+    tied: pairs.length - won - lost,
+    flipped_rows: flipped.map((at) => seeds[at]!),
+  };
 }

@@ -1,6 +1,6 @@
 /** The report of a check in Markdown, for the comment of a pull request. */
 import { jobKinds } from '../../core/jobs/kinds.js';
-import { decimal, dollars, intervalText, meanText } from '../service/output.js';
+import { decimal, dollars, intervalText, meanText, rowsNeededText } from '../service/output.js';
 import { shortOf } from './git.js';
 import type { LostRows } from './lost-rows.js';
 import type { Measured, Measurement } from './measure.js';
@@ -52,9 +52,19 @@ function resultOf(commit: string, { head, base, comparison, lost }: Measurement,
     `| rows failed | ${base.rows_failed} | ${head.rows_failed} |`,
     ...(service === null ? [] : [`| evaluation | ${page(service, base)} | ${page(service, head)} |`]),
     '',
-    `**${verdict.replaceAll('_', ' ')}**: ${signed} (${intervalText(difference)}) on ${compared} rows; won ${won}, lost ${comparison.lost}, tied ${tied}.`,
+    `**${verdict}**: ${signed} (${intervalText(difference)}) on ${compared} rows; won ${won}, lost ${comparison.lost}, tied ${tied}${rowsNeededText(comparison.rows_needed)}.`,
+    ...(comparison.flipped_rows.length > 0 ? ['', flippedText(comparison.flipped_rows)] : []),
     lostTable(lost),
   ].join('\n');
+}
+
+const mostNamed = 20;
+
+/** The rows on which a version got two rewards. */
+export function flippedText(rows: readonly number[]): string {
+  const named = rows.slice(0, mostNamed).join(', ') + (rows.length > mostNamed ? ', …' : '');
+  const subject = `${rows.length} ${rows.length === 1 ? 'row' : 'rows'}`;
+  return `The same prompt got two rewards on ${subject}, which count by their means: ${named}`;
 }
 
 const page = (service: string, { job_id: id }: Measured) =>

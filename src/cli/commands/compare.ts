@@ -1,12 +1,12 @@
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
-import { decimal, dollars, intervalText, meanText, say, sayJson } from '../service/output.js';
+import { decimal, dollars, intervalText, meanText, rowsNeededText, say, sayJson } from '../service/output.js';
 
 /** Compares two evaluations, sessions, candidates or deployments; fails unless `b` is better. */
 export async function compare(a: string, b: string, { json = false }: { json?: boolean }): Promise<void> {
   await withService(async (client) => {
     const found = await client.compare(a, b);
-    const { difference, seeds_compared: seeds, won, lost, tied, verdict } = found;
+    const { difference, seeds_compared: seeds, won, lost, tied, verdict, rows_needed: needed } = found;
     if (json) sayJson(found);
     else {
       for (const [name, side] of Object.entries({ a: found.a, b: found.b })) {
@@ -16,10 +16,11 @@ export async function compare(a: string, b: string, { json = false }: { json?: b
         );
       }
       say(
-        `b - a: ${decimal(difference.mean)} (${intervalText(difference)}) on ${seeds} seeds; b won ${won}, lost ${lost}, tied ${tied}`,
+        `b - a: ${decimal(difference.mean)} (${intervalText(difference)}) on ${seeds} seeds; b won ${won}, lost ${lost}, tied ${tied}${rowsNeededText(needed)}`,
       );
     }
-    if (verdict !== 'better') throw new FailedJob(`b is ${verdict.replaceAll('_', ' ')}.`);
+    if (verdict === 'inconclusive') throw new FailedJob('The comparison is inconclusive: chance alone may explain it.');
+    if (verdict === 'worse') throw new FailedJob('b is worse.');
     if (!json) say('b is better.');
   });
 }

@@ -5,6 +5,7 @@ import { minSeeds } from '../../core/search/split.js';
 import { FailedJob } from '../service/errors.js';
 import { dollars, note, say, sayJson } from '../service/output.js';
 import type { Preview } from '../task/preview.js';
+import type { Planned } from '../../candidates/routes/search-view.js';
 
 /** The exit code of Ctrl-C. */
 const interrupted = 130;
@@ -22,17 +23,26 @@ type Estimate = Preview['estimate'];
 
 /** Prints split, estimate and warnings, and asks before a large or unknown cost. */
 export async function approve(preview: Preview, options: Pick<CostOptions, 'yes'>): Promise<void> {
-  const { estimate, split, warnings } = preview;
+  const { estimate, split, planned, warnings } = preview;
   if (split) note(splitText(split));
+  if (planned) note(plannedText(planned, split));
   note(estimateText(estimate));
   for (const warning of warnings) note(`Note: ${warning}`);
   await confirmCost(estimate, options);
 }
 
 /** Prints the split, the estimate and the first request as the result. */
-export function sayPreview({ estimate, split, warnings, request }: Preview, json: boolean): void {
-  if (json) return sayJson({ estimate, ...(split && { split }), warnings, first_request: request });
+export function sayPreview({ estimate, split, planned, warnings, request }: Preview, json: boolean): void {
+  if (json)
+    return sayJson({
+      estimate,
+      ...(split && { split }),
+      ...(planned && { planned_comparison: planned }),
+      warnings,
+      first_request: request,
+    });
   if (split) say(splitText(split));
+  if (planned) say(plannedText(planned, split));
   say(estimateText(estimate));
   say(`First request, for row ${request.row}, to ${request.provider}:`);
   sayJson(request.body);
@@ -43,6 +53,20 @@ export function sayPreview({ estimate, split, warnings, request }: Preview, json
 function splitText({ train, evaluation, heldout }: NonNullable<Preview['split']>): string {
   const parts = `${train.length} train, ${evaluation.length} evaluation, ${heldout.length} held-out rows`;
   return `Split: ${parts}${heldout.length > 0 ? '' : `; from ${minSeeds.heldout} rows on, some are held out`}`;
+}
+
+/** What the comparison at the end can show, and what would show a difference of 0.1. */
+function plannedText(planned: Planned, split: Preview['split']): string {
+  const { basis, seeds, least_difference: least, seeds_for_tenth: enough } = planned;
+  const rows = `${seeds} ${basis === 'heldout' ? 'held-out' : 'evaluation'} rows`;
+  const shows =
+    least === null
+      ? `${rows} show no difference, however large`
+      : `With ${rows} only a difference above ${least.toFixed(2)} will show`;
+  if (seeds >= enough) return shows;
+  const given = split ? split.train.length + split.evaluation.length + split.heldout.length : 0;
+  const more = given >= enough + minSeeds.apart ? `--heldout ${enough} shows` : `${enough} held-out rows show`;
+  return `${shows}; ${more} 0.1`;
 }
 
 /** The estimate of several jobs; the cost is null if that of one is. */

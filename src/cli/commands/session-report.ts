@@ -1,7 +1,7 @@
 import type { Answer, Ratchet, SessionHandle } from '../../client/index.js';
 import { rolloutId } from '../../core/jobs/ids.js';
 import { FailedJob } from '../service/errors.js';
-import { agreementText, decimal, dollars, meanText, note, say, sayJson } from '../service/output.js';
+import { agreementText, decimal, dollars, meanText, rowsNeededText, note, say, sayJson } from '../service/output.js';
 import { tryWrite } from '../task/output-file.js';
 import { promptDiff, promptText, type Prompt } from '../task/prompt-file.js';
 import { coloured } from './diff.js';
@@ -74,10 +74,10 @@ function verdictOf({ verdict, comparison, best_candidate: bestCandidate, ...resu
   const best = meanText(results.best_reward, results.best_reward_interval);
   if (!verdict || !comparison) return `Best reward: ${best}`;
   if (bestCandidate?.is_baseline) return `No better prompt was found. Reward on the evaluation rows: ${best}`;
-  const { basis, seeds, baseline_reward: baseline, winner_reward: winner, interval } = comparison;
+  const { basis, seeds, baseline_reward: baseline, winner_reward: winner, interval, rows_needed: needed } = comparison;
   const rows = basis === 'heldout' ? `${seeds} held-out rows` : `the ${seeds} rows that selected it`;
   const difference = `difference ${decimal(interval.low)} to ${decimal(interval.high)}`;
-  const name = { better: 'Better', not_significantly_better: 'Not significantly better', worse: 'Worse' }[verdict];
+  const name = { better: 'Better', worse: 'Worse', inconclusive: 'Inconclusive' }[verdict];
   const after = meanText(winner, comparison.winner_interval);
-  return `${name} on ${rows}: ${decimal(baseline)} -> ${after}; 95 %: ${difference}`;
+  return `${name} on ${rows}: ${decimal(baseline)} -> ${after}; 95 %: ${difference}${rowsNeededText(needed)}`;
 }

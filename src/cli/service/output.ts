@@ -64,6 +64,10 @@ export function unseenText(interval: { low: number; high: number } | null): stri
   return interval === null ? '' : ` (unseen rows: ${decimal(interval.low)} to ${decimal(interval.high)})`;
 }
 
+/** What would decide an inconclusive comparison, behind it; empty: it is decided. */
+export const rowsNeededText = (rows: number | null): string =>
+  rows === null ? '' : `; about ${rows} rows would decide`;
+
 /** ±Number.MAX_VALUE: the end of an interval without a bound. */
 export function decimal(value: number | null): string {
   if (value === null) return 'none';

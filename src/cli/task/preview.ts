@@ -4,6 +4,7 @@ import { flatEvaluationSchema } from '../../kinds/evaluation/contract/evaluation
 import { createSessionSchema, type OptimizationOnRows } from '../../kinds/session/contract/create.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import { fillMessages, rowValues } from '../../core/prompts/row-template.js';
+import { plannedView, type Planned } from '../../candidates/routes/search-view.js';
 import { splitOf, type SeedSplit } from '../../core/search/split.js';
 import { unusableRows, type JobRows } from '../../datasets/routes/job-rows.js';
 import { evaluatedRows } from '../../kinds/evaluation/routes/rows.js';
@@ -22,6 +23,8 @@ export interface Preview {
   estimate: Estimate;
   /** Null: an evaluation, whose rows have no parts. */
   split: SeedSplit | null;
+  /** What the comparison will show; null: an evaluation. */
+  planned: Planned | null;
   warnings: string[];
   /** The call for the first row that is asked. */
   request: { provider: string; row: number; body: Record<string, unknown> };
@@ -45,6 +48,7 @@ export async function previewSession(task: ReadTask, prompt: Prompt, options: Se
     return {
       estimate: sessionEstimate(spec),
       split,
+      planned: plannedView(spec.search),
       warnings: [...of.warnings, ...createWarnings(spec, '')],
       request: callFor(file, rows, spec.policy, split.evaluation[0]!),
     };
@@ -65,6 +69,7 @@ export async function previewEvaluation(task: ReadTask, prompt: Prompt, labels: 
     return {
       estimate: evaluationEstimate(spec),
       split: null,
+      planned: null,
       warnings: [...rows.warnings, ...createWarnings(spec, '')],
       request: callFor(file, rows, spec.policy, 0),
     };

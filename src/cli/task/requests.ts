@@ -17,6 +17,8 @@ export interface SearchOptions extends LabelOptions {
   algorithm: Algorithm;
   /** Dollars. */
   maxCost?: number | undefined;
+  /** Rows. */
+  heldout?: number | undefined;
 }
 
 /** The fields of a stored data set, the scorer and the models. */
@@ -39,7 +41,7 @@ export function sessionRequest(
   fields: TaskRequest,
   { budget }: ReadTask,
   { messages }: Prompt,
-  { algorithm, maxCost, ...labels }: SearchOptions,
+  { algorithm, maxCost, heldout, ...labels }: SearchOptions,
 ) {
   const search = algorithm === 'gepa' ? { algorithm, gepa: algorithms.gepa } : { algorithm, mipro: algorithms.mipro };
   return {
@@ -47,6 +49,7 @@ export function sessionRequest(
       ...search,
       ...fields,
       initial_prompt: { messages: [...messages] },
+      ...(heldout !== undefined && { heldout_rows: heldout }),
       budget: { max_rollouts: budget ?? defaultBudget, ...(maxCost !== undefined && { max_cost_usd: maxCost }) },
     },
     ...labelsOf(labels),

@@ -214,9 +214,11 @@ const progressEvents = [
         low: z.number().describe('The lower end of its 95 % interval; -1.8e308: unbounded.'),
         high: z.number().describe('The upper end of its 95 % interval; 1.8e308: unbounded.'),
         seeds: z.int().describe('The number of seeds compared.'),
+        rows_needed: z.int().nullable().describe('Seeds that would show the difference; null: decided, or none seen.'),
       })
       .nullable()
       .describe('The paired comparison; null: not compared.'),
+    flipped_seeds: z.array(z.int()).describe('Seeds on which a side got two rewards for the same prompt.'),
   }),
 ] as const;
 

@@ -1,7 +1,8 @@
 /** Whether a candidate may go live: its rewards against a minimum or the live candidate's. */
 import { meanInterval, type Interval } from '../math/mean-interval.js';
 import { mean } from '../math/rewards.js';
-import { sampleOf, testPaired, type Comparison } from '../math/statistics.js';
+import { withRepeats, type RepeatedRewards } from '../math/repeated-pairs.js';
+import { rowsToDecide, sampleOf, testPaired, type Tested } from '../math/statistics.js';
 
 /** The gate's condition; one of the two is set. */
 export interface Threshold {
@@ -9,11 +10,8 @@ export interface Threshold {
   minImprovement: number | null;
 }
 
-/** In the order of the seeds; null: the rollout failed, or the incumbent was not run. */
-export interface GateRewards {
-  candidate: readonly (number | null)[];
-  incumbent: readonly (number | null)[] | null;
-}
+/** Of the seeds of a gate; `incumbent` null: it was not run. */
+export type GateRewards = RepeatedRewards & { seeds: readonly number[] };
 
 export interface GateVerdict {
   passed: boolean;
@@ -23,51 +21,61 @@ export interface GateVerdict {
   /** null: the incumbent was not run, or none of its rollouts has a reward. */
   incumbentReward: number | null;
   incumbentInterval: Interval | null;
-  comparison: (Comparison & { seeds: number }) | null;
+  comparison: (Tested & { seeds: number }) | null;
+  /** On which a side has another reward in its second rollout. */
+  flippedSeeds: number[];
   /** The rewards and the condition, as a sentence. */
   message: string;
 }
 
-const notMeasured = { incumbentReward: null, incumbentInterval: null };
+const notMeasured = { incumbentReward: null, incumbentInterval: null, comparison: null, flippedSeeds: [] };
 
 /**
  * Favours the incumbent: a failed rollout of the candidate counts as the worst reward (at most 0),
  * and seeds without an incumbent reward are not compared. `min_improvement` applies to the lower
- * end of the interval of `testPaired`, `min_reward` to the mean.
+ * end of the interval of `testPaired`, `min_reward` to the mean. Two rollouts of a seed count as
+ * one, with their mean.
  */
-export function evaluateGate({ minReward, minImprovement }: Threshold, rewards: GateRewards): GateVerdict {
-  const known = [...rewards.candidate, ...(rewards.incumbent ?? [])].filter((reward) => reward !== null);
-  const worst = known.reduce((least, reward) => Math.min(least, reward), 0);
-  const candidate = rewards.candidate.map((reward) => reward ?? worst);
-  const failed = rewards.candidate.filter((reward) => reward === null).length;
+export function evaluateGate({ minReward, minImprovement }: Threshold, measured: GateRewards): GateVerdict {
+  const { candidate, incumbent: others, worst, flipped } = withRepeats(measured);
+  const flippedSeeds = flipped.map((at) => measured.seeds[at]!);
+  const failed = measured.candidate.filter((reward) => reward === null).length;
   const { mean: candidateReward, ...candidateInterval } = meanInterval(sampleOf(candidate));
   const own = { candidateReward, candidateInterval };
   const on = `on ${candidate.length} seeds${failed > 0 ? ` (${failed} failed and count ${formatNumber(worst)})` : ''}`;
   if (minReward !== null) {
     const passed = candidateReward >= minReward;
     const message = `The candidate's mean reward is ${formatNumber(candidateReward)} ${on}; min_reward is ${formatNumber(minReward)}.`;
-    return { passed, ...own, ...notMeasured, comparison: null, message };
+    return { passed, ...own, ...notMeasured, message };
   }
-  const pairs = (rewards.incumbent ?? []).flatMap((reward, at) =>
-    reward === null ? [] : [[candidate[at]!, reward] as const],
-  );
+  const pairs = (others ?? []).flatMap((reward, at) => (reward === null ? [] : [[candidate[at]!, reward] as const]));
   const [ours, theirs] = [pairs.map(([reward]) => reward), pairs.map(([, reward]) => reward)];
   const incumbentReward = mean(theirs);
   if (incumbentReward === null) {
     const says = `No comparison: no rollout of the live candidate has a reward. The candidate's mean reward is ${formatNumber(candidateReward)} ${on}.`;
-    return { passed: false, ...own, ...notMeasured, comparison: null, message: says };
+    return { passed: false, ...own, ...notMeasured, message: says };
   }
-  const comparison = { ...testPaired(ours, theirs), seeds: pairs.length };
+  const tested = testPaired(ours, theirs);
+  const rowsNeeded = rowsToDecide(tested, pairs.length);
+  const comparison = { ...tested, rowsNeeded, seeds: pairs.length };
   const { difference, low, high } = comparison;
   const isSingle = pairs.length === 1;
   const passed = !isSingle && low >= minImprovement!;
   const says =
     `The candidate's mean reward is ${formatNumber(candidateReward)} ${on}, against ${formatNumber(incumbentReward)}: better by ` +
     `${formatNumber(difference)} on ${pairs.length} common seeds${pairs.length < candidate.length ? `, where it has ${formatNumber(mean(ours)!)}` : ''}, 95 % interval ${formatBound(low)} to ${formatBound(high)}${isSingle ? ' (one seed shows nothing)' : ''}; its lower end ` +
-    `${passed ? 'reaches' : 'does not reach'} min_improvement, ${formatNumber(minImprovement!)}.`;
+    `${passed ? 'reaches' : 'does not reach'} min_improvement, ${formatNumber(minImprovement!)}.${rowsNeeded === null || difference < 0 ? '' : ` About ${rowsNeeded} seeds would show such a gain.`}${flippedWords(flippedSeeds)}`;
   const { low: least, high: greatest } = meanInterval(sampleOf(theirs));
   const incumbent = { incumbentReward, incumbentInterval: { low: least, high: greatest } };
-  return { passed, ...own, ...incumbent, comparison, message: says };
+  return { passed, ...own, ...incumbent, comparison, flippedSeeds, message: says };
+}
+
+const mostNamed = 10;
+
+function flippedWords(seeds: readonly number[]): string {
+  if (seeds.length === 0) return '';
+  const named = seeds.slice(0, mostNamed).join(', ') + (seeds.length > mostNamed ? ', …' : '');
+  return ` The same prompt got two rewards on ${seeds.length === 1 ? 'seed' : `${seeds.length} seeds:`} ${named}.`;
 }
 
 const formatNumber = (value: number): string => String(Number(value.toFixed(4)));

@@ -1,5 +1,6 @@
 /** How far a job is, for its workflow: a few hundred bytes, one slice of work old at most. */
 import type { SearchProgress } from '../algorithms/progress.js';
+import type { Conclusion } from '../math/statistics.js';
 import type { SearchRequest, SearchView } from '../search/protocol.js';
 import type { OutcomeCounts } from './failures.js';
 import { candidateId } from './ids.js';
@@ -42,7 +43,7 @@ export interface ShownJob {
 export interface JobSummary {
   name: string | null;
   /** Of a search that compared its winner with the baseline. */
-  verdict: 'better' | 'not_significantly_better' | 'worse' | null;
+  verdict: Conclusion | null;
   /** See `ShownJob`. */
   bestReward: number | null;
   rollouts: number;

@@ -8,6 +8,14 @@ export interface Comparison {
   high: number;
 }
 
+/** What a comparison shows of a difference: it counts if the interval excludes 0. */
+export type Conclusion = 'better' | 'worse' | 'inconclusive';
+
+export interface Tested extends Comparison {
+  /** Rows of each side that would show the difference; null: decided, or none was seen. */
+  rowsNeeded: number | null;
+}
+
 /** Of a sample: the variance is unbiased, and 0 for fewer than two values. */
 export interface Sample {
   count: number;
@@ -37,38 +45,64 @@ export function compareToZero({ count, mean: difference, variance }: Sample): Co
   return interval(difference, Math.sqrt(variance / Math.max(1, count)), count - 1);
 }
 
+export function conclusionOf({ low, high }: Comparison): Conclusion {
+  return low > 0 ? 'better' : high < 0 ? 'worse' : 'inconclusive';
+}
+
+/** Fewer unequal pairs fall one way by chance more often than the interval allows: 0.5^4. */
+const leastUnequal = 5;
+
 /**
  * `left` minus `right`, pair by pair, within what is possible: the one rule of searches, `compare`
  * and gates. Of equal pairs the interval says how many unseen ones may differ. Pairs that all
  * differ alike do not show their variance: one more pair without a difference stands in for it. If
  * the differences have one size, as of right and wrong answers, the interval excludes 0 only if an
  * exact test does, too (5 %): McNemar's on the pairs that differ (mid-p; Fagerland 2013), or two
- * coins tossed for each pair, which is stronger on few pairs.
+ * coins tossed for each pair, which is stronger on few pairs. Differences of several sizes need at
+ * least five pairs that differ.
  */
-export function testPaired(left: readonly number[], right: readonly number[]): Comparison {
+export function testPaired(left: readonly number[], right: readonly number[]): Tested {
   const differences = left.map((value, at) => value - right[at]!);
   const sample = sampleOf(differences);
   if (sample.count > 1 && differences.every((difference) => difference === 0)) return ofEqualPairs(left);
   const isUnknown = sample.variance === 0 && sample.mean !== 0 && sample.count > 1;
   // The variance of n equal values and a 0.
   const variance = isUnknown ? square(sample.mean) / (sample.count + 1) : sample.variance;
-  const comparison = possible(compareToZero({ ...sample, variance }), left, right);
+  const rowsNeeded = rowsToShow(sample.mean, variance);
+  const comparison = { ...possible(compareToZero({ ...sample, variance }), left, right), rowsNeeded };
   const unequal = differences.filter((difference) => difference !== 0);
   const [size = 0] = unequal.map(Math.abs);
   const isOneSize = unequal.every((difference) => Math.abs(Math.abs(difference) - size) <= 1e-9 * size);
   const won = unequal.filter((difference) => difference > 0).length;
   const lost = unequal.length - won;
   const coins = tailOf(2 * sample.count, sample.count + won - lost);
-  if (!isOneSize || mcNemar(won, lost) <= 0.05 || 2 * coins.beyond + 2 * coins.at <= 0.05) return comparison;
+  const isExact = mcNemar(won, lost) <= 0.05 || 2 * coins.beyond + 2 * coins.at <= 0.05;
+  if (isOneSize ? isExact : unequal.length >= leastUnequal) return comparison;
   return { ...comparison, low: Math.min(0, comparison.low), high: Math.max(0, comparison.high) };
 }
 
+/** The rows that an inconclusive test of `count` rows needs; null: it decides, or saw nothing. */
+export function rowsToDecide(tested: Tested, count: number): number | null {
+  if (conclusionOf(tested) !== 'inconclusive' || tested.rowsNeeded === null) return null;
+  return Math.max(tested.rowsNeeded, count + 1);
+}
+
+/** Normal quantiles: 95 % two-sided, and a chance of 80 % to see the difference. */
+const [level, power] = [1.96, 0.8416];
+const mostRows = 1_000_000;
+
+/** Rows on which a difference of this size and variance excludes 0 with a chance of 80 %. */
+function rowsToShow(difference: number, variance: number): number | null {
+  const rows = Math.ceil(((level + power) / difference) ** 2 * variance);
+  return rows >= 1 && rows <= mostRows ? rows : null;
+}
+
 /** Where no pair of n differs, at most 1 - 0.025^(1/n) of all do (Clopper and Pearson 1934). */
-function ofEqualPairs(rewards: readonly number[]): Comparison {
+function ofEqualPairs(rewards: readonly number[]): Tested {
   const { least, greatest } = sampleOf(rewards);
   const range = Math.max(1, greatest) - Math.min(0, least);
   const reach = range * -Math.expm1(Math.log(0.025) / rewards.length);
-  return { difference: 0, low: -reach, high: reach };
+  return { difference: 0, low: -reach, high: reach, rowsNeeded: null };
 }
 
 /** Two-sided mid-p that equal sides win and lose as unevenly; ties tell nothing. */
@@ -90,8 +124,9 @@ function tailOf(count: number, heads: number): { beyond: number; at: number } {
 }
 
 /** `left` minus `right` of different seeds, within what is possible. */
-export function compareUnpaired(left: readonly number[], right: readonly number[]): Comparison {
-  return possible(compareIndependent(sampleOf(left), sampleOf(right)), left, right);
+export function compareUnpaired(left: readonly number[], right: readonly number[]): Tested {
+  const tested = compareIndependent(sampleOf(left), sampleOf(right));
+  return { ...tested, ...possible(tested, left, right) };
 }
 
 /** Means of values of 0 to 1 differ by -1 to 1. */
@@ -106,17 +141,18 @@ function possible(comparison: Comparison, ...values: (readonly number[])[]): Com
  * interval (Welch 1947, with Satterthwaite's degrees of freedom); unbounded if a side has one
  * value.
  */
-export function compareIndependent(left: Sample, right: Sample): Comparison {
+export function compareIndependent(left: Sample, right: Sample): Tested {
   const difference = left.mean - right.mean;
   const least = Math.min(left.count, right.count) - 1;
-  if (least < 1) return interval(difference, 0, least);
+  if (least < 1) return { ...interval(difference, 0, least), rowsNeeded: null };
   const leftSquared = left.variance / left.count;
   const squaredError = leftSquared + right.variance / right.count;
   // Use shares of the whole: squares of variances could overflow.
   const share = squaredError === 0 ? 0.5 : leftSquared / squaredError;
   const freedom = 1 / (share ** 2 / (left.count - 1) + (1 - share) ** 2 / (right.count - 1));
   // At least the freedom of the smaller side, despite rounding.
-  return interval(difference, Math.sqrt(squaredError), Math.max(least, freedom));
+  const rowsNeeded = rowsToShow(difference, left.variance + right.variance);
+  return { ...interval(difference, Math.sqrt(squaredError), Math.max(least, freedom)), rowsNeeded };
 }
 
 function interval(difference: number, error: number, freedom: number): Comparison {

@@ -2,6 +2,8 @@
 import { meanInterval, type Interval } from '../math/mean-interval.js';
 import { exceeds, mean } from '../math/rewards.js';
 import { sampleOf, testPaired } from '../math/statistics.js';
+import { leastShown } from '../math/least-shown.js';
+import type { SearchConfig } from './config.js';
 import type { SearchVerdict } from './protocol.js';
 import { verdictOf } from './view.js';
 
@@ -34,6 +36,23 @@ export interface SeedComparison {
   won: number;
   lost: number;
   tied: number;
+}
+
+/** What the comparison of winner and baseline can show, before anything is spent. */
+export interface PlannedComparison {
+  basis: SearchVerdict['basis'];
+  seeds: number;
+  /** The least difference that will show; null: none. */
+  leastDifference: number | null;
+}
+
+export function plannedComparison(search: Pick<SearchConfig, 'heldoutSeeds' | 'evaluationSeeds'>): PlannedComparison {
+  const { heldoutSeeds, evaluationSeeds } = search;
+  const [basis, seeds] =
+    heldoutSeeds.length > 0
+      ? (['heldout', heldoutSeeds.length] as const)
+      : (['evaluation', evaluationSeeds.length] as const);
+  return { basis, seeds, leastDifference: leastShown(seeds) };
 }
 
 /** The fewest seeds with a bounded interval. */

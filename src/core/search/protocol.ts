@@ -5,6 +5,7 @@
 import type { EmptyReason } from '../answers/ending.js';
 import type { TriedCandidate } from '../proposals/tried-candidate.js';
 import type { Interval } from '../math/mean-interval.js';
+import type { Conclusion, Tested } from '../math/statistics.js';
 
 /** The purpose of a rollout. */
 export type Stage = 'baseline' | 'minibatch' | 'gate' | 'evaluation' | 'heldout';
@@ -234,8 +235,8 @@ export type Decision =
 export type AcceptanceDecision = Extract<Decision, { type: 'candidate_accepted' | 'candidate_rejected' }>;
 
 /** The winner's rewards minus the baseline's: the mean and its 95 % interval. */
-export interface SearchVerdict {
-  verdict: 'better' | 'not_significantly_better' | 'worse';
+export interface SearchVerdict extends Tested {
+  verdict: Conclusion;
   /** Held-out seeds, or the evaluation seeds that chose the winner. */
   basis: 'heldout' | 'evaluation';
   seeds: number;
@@ -244,9 +245,6 @@ export interface SearchVerdict {
   /** Of each mean, for unseen rows. */
   baselineInterval: Interval;
   winnerInterval: Interval;
-  difference: number;
-  low: number;
-  high: number;
 }
 
 export interface SearchView {

@@ -4,12 +4,14 @@
  *
  * - Fewer than 10: all train and evaluate, so memorized answers show as progress.
  * - From 10: training and evaluation are disjoint; about 40 % evaluate, the others train.
- * - From 30: about 20 % are held out first, and 40 % of the rest evaluate.
+ * - From 30: some are held out first, and 40 % of the rest evaluate. Held out are as many as show a
+ *   difference of 0.1, at most a third and at least a fifth.
  *
  * Parts are cut to their bounds; seeds that evaluation and held-out leave over train. A group of
  * seeds stands in one part, and the counts above are those of groups.
  */
 import { groupBy } from '../../util/group.js';
+import { rowsForTenth } from '../math/least-shown.js';
 import { seedRng, shuffle } from '../math/random.js';
 import { searchLimits } from './config.js';
 
@@ -30,6 +32,18 @@ const defaultBounds: SplitBounds = {
   heldout: searchLimits.evaluationSeeds,
 };
 
+/** Maximum shares of the budget for an evaluation, and for each side of the held-out comparison. */
+const shares = { evaluation: 1 / 10, heldout: 1 / 6 } as const;
+const smallestPart = 3;
+
+/** Within a budget of rollouts; null: without one. `heldout`: those wanted. */
+export function splitBounds(maxRollouts: number | null, heldout?: number): SplitBounds {
+  const { trainSeeds: train, evaluationSeeds: most } = searchLimits;
+  const within = (share: number) =>
+    Math.min(most, Math.max(smallestPart, Math.floor(share * (maxRollouts ?? Infinity))));
+  return { train, evaluation: within(shares.evaluation), heldout: heldout ?? within(shares.heldout) };
+}
+
 /** The least seeds for train and evaluation seeds that differ, and for held-out ones. */
 export const minSeeds = { apart: 10, heldout: 30 } as const;
 const stream = 4;
@@ -37,7 +51,8 @@ const stream = 4;
 /**
  * Returns the same split for the same arguments. Throws RangeError without seeds. `categories`: the
  * category of each index; every part then has each category in its share. `groups`: the used
- * indices by group (`prompts/row-groups.ts`); by default each is a group of its own.
+ * indices by group (`prompts/row-groups.ts`); by default each is a group of its own. `heldout`:
+ * the held-out seeds, within the bounds, if they shall be another number.
  */
 export function splitSeeds(
   count: number,
@@ -45,6 +60,7 @@ export function splitSeeds(
   bounds: SplitBounds = defaultBounds,
   categories: readonly string[] | null = null,
   groups: readonly (readonly number[])[] = [...Array(count).keys()].map((index) => [index]),
+  heldout?: number,
 ): SeedSplit {
   if (!Number.isSafeInteger(count) || count < 1) {
     throw new RangeError(`Cannot split ${count} seeds: the count must be an integer of at least 1.`);
@@ -57,15 +73,19 @@ export function splitSeeds(
     return { train: takeSorted(order, bounds.train), evaluation: takeSorted(order, bounds.evaluation), heldout: [] };
   }
   const grouped = [...groupBy(order, (index) => groupOf.get(index)!).values()];
-  const heldout = groups.length < minSeeds.heldout ? 0 : Math.round(0.2 * order.length);
+  const held = heldout ?? (groups.length < minSeeds.heldout ? 0 : usualHeldout(order.length));
   // Each part that follows has a group of its own, however large the others are.
-  const first = takeGroups(grouped, heldout, bounds.heldout, 2);
+  const first = takeGroups(grouped, held, bounds.heldout, 2);
   const second = takeGroups(first.rest, Math.round(0.4 * first.rest.flat().length), bounds.evaluation, 1);
   return {
     train: takeSorted(second.rest.flat(), bounds.train),
     evaluation: second.taken,
     heldout: first.taken,
   };
+}
+
+function usualHeldout(count: number): number {
+  return Math.round(Math.max(count / 5, Math.min(count / 3, rowsForTenth)));
 }
 
 /** The first groups with at least `size` indices, cut to `most` indices; leaves `left` groups. */

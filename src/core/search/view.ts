@@ -1,5 +1,5 @@
 import { meanInterval, type Interval } from '../math/mean-interval.js';
-import { sampleOf, testPaired, type Comparison, type Sample } from '../math/statistics.js';
+import { conclusionOf, rowsToDecide, sampleOf, testPaired, type Sample, type Tested } from '../math/statistics.js';
 import { forUnseenRows, type RewardEstimate } from './reward-model.js';
 import { remainingRollouts } from './budget.js';
 import { evaluationRollouts } from './config.js';
@@ -82,7 +82,7 @@ export function noiseView(results: Results): NonNullable<SearchView['noise']> | 
 export function verdictBySeeds(
   { best, heldout: last }: SeededState,
   meansOf: (candidate: number) => readonly (number | null)[],
-  compare: (winner: readonly number[], baseline: readonly number[]) => Comparison = testPaired,
+  compare: (winner: readonly number[], baseline: readonly number[]) => Tested = testPaired,
 ): SearchVerdict | null {
   if (best === null) return null;
   // An extended search may have another winner since.
@@ -103,24 +103,22 @@ function pairedMeans(baseline: readonly (number | null)[], winner: readonly (num
 }
 
 /** Of the baseline and itself. */
-export const noDifference: Comparison = { difference: 0, low: 0, high: 0 };
+export const noDifference: Tested = { difference: 0, low: 0, high: 0, rowsNeeded: null };
 
-/** A comparison with its conclusion: a difference counts if the interval excludes 0. */
 export function verdictOf(
-  { difference, low, high }: Comparison,
+  tested: Tested,
   { basis, baseline, winner }: Pick<SearchVerdict, 'basis'> & Record<'baseline' | 'winner', Sample>,
 ): SearchVerdict {
   const [ofBaseline, ofWinner] = [meanInterval(baseline), meanInterval(winner)];
   return {
-    verdict: low > 0 ? 'better' : high < 0 ? 'worse' : 'not_significantly_better',
+    verdict: conclusionOf(tested),
     basis,
     seeds: winner.count,
     baseline: baseline.mean,
     winner: winner.mean,
     baselineInterval: { low: ofBaseline.low, high: ofBaseline.high },
     winnerInterval: { low: ofWinner.low, high: ofWinner.high },
-    difference,
-    low,
-    high,
+    ...tested,
+    rowsNeeded: rowsToDecide(tested, winner.count),
   };
 }

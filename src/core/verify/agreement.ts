@@ -1,4 +1,50 @@
-/** Agreement of a judge with labels. */
+/**
+ * Agreement of a judge with labels. What score of the judge counts as good is fitted on the labels:
+ * on each of five folds of the rows with the threshold that agrees most on the other four.
+ */
+import { sum } from '../math/rewards.js';
+
+/** Outputs of a fold with a score of the judge and a label. */
+export interface ScoredLabels {
+  fold: number;
+  judge: number;
+  isGood: boolean;
+  outputs: number;
+}
+
+/** By the index of a row. */
+export const folds = 5;
+/** The threshold if no label says otherwise. */
+const usual = 0.5;
+
+/** The least score that agrees with most labels as good; of equal ones the nearest to 0.5. */
+export function fitThreshold(cells: readonly ScoredLabels[]): number {
+  const scores = [...new Set(cells.map(({ judge }) => judge))].sort((left, right) => left - right);
+  const between = scores.slice(1).map((score, at) => (score + scores[at]!) / 2);
+  const agreed = (threshold: number) =>
+    sum(cells.map(({ judge, isGood, outputs }) => (judge >= threshold === isGood ? outputs : 0)));
+  const candidates = [usual, ...between].map((threshold) => ({ threshold, agreed: agreed(threshold) }));
+  const byFit = candidates.sort(
+    (left, right) => right.agreed - left.agreed || Math.abs(left.threshold - usual) - Math.abs(right.threshold - usual),
+  );
+  return byFit[0]!.threshold;
+}
+
+/** The counts with each fold's threshold fitted on the others. */
+export function countByFolds(cells: readonly ScoredLabels[]): AgreementCounts {
+  const counts: AgreementCounts = { n: 0, judged: 0, labelled: 0, bothGood: 0 };
+  for (let fold = 0; fold < folds; fold += 1) {
+    const threshold = fitThreshold(cells.filter((cell) => cell.fold !== fold));
+    for (const { judge, isGood, outputs } of cells.filter((cell) => cell.fold === fold)) {
+      const isJudgedGood = judge >= threshold;
+      counts.n += outputs;
+      counts.judged += isJudgedGood ? outputs : 0;
+      counts.labelled += isGood ? outputs : 0;
+      counts.bothGood += isJudgedGood && isGood ? outputs : 0;
+    }
+  }
+  return counts;
+}
 
 /** Labelled outputs: all, and those that the judge, the label, and both call good. */
 export interface AgreementCounts {

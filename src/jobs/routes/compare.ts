@@ -32,7 +32,7 @@ export function registerCompare(app: App, { db }: HttpDeps): void {
         const ofB = await readSeedMeans(tx, b.jobId, b.candidateId);
         const compared = compareBySeed(ofA.means, ofB.means, isSelected);
         if (!compared) throw noCommonSeed(ofA, ofB);
-        const { verdict, low, high, difference, basis, seeds } = compared.verdict;
+        const { verdict, low, high, difference, basis, seeds, rowsNeeded } = compared.verdict;
         return {
           a: sideView(a, ofA, compared.a),
           b: sideView(b, ofB, compared.b),
@@ -41,6 +41,7 @@ export function registerCompare(app: App, { db }: HttpDeps): void {
           basis,
           difference: { mean: difference, low, high },
           verdict,
+          rows_needed: rowsNeeded,
           won: compared.won,
           lost: compared.lost,
           tied: compared.tied,

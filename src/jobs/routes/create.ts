@@ -75,8 +75,8 @@ export async function create(
   const answer = creation.answer(job);
   if (isDryRun(request)) {
     await deps.db.org(orgId, (tx) => requireRoom(tx, job));
-    const { estimate, split } = answer;
-    return reply.code(200).send({ estimate, ...(split !== undefined && { split }), warnings });
+    const { estimate, split, planned_comparison } = answer;
+    return reply.code(200).send({ estimate, split, planned_comparison, warnings });
   }
   const unstartable = await whyUnstartable(deps);
   const { traceparent } = request.headers;

@@ -11,7 +11,8 @@ import { bracedNames, isPlainName } from '../../core/prompts/template.js';
 import { maxProposalChars } from '../../core/proposals/limits.js';
 import { minSeeds } from '../../core/search/split.js';
 import { isJudged } from '../../scorers/verifier.js';
-import type { ContainerSpec, DeploymentSpec, JobSpec, SessionSpec } from '../../core/jobs/spec.js';
+import { modelFamily } from '../../core/jobs/model-family.js';
+import type { ContainerSpec, DeploymentSpec, GraphSpec, JobSpec, SessionSpec } from '../../core/jobs/spec.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
 
 const most = 20;
@@ -26,6 +27,7 @@ export function createWarnings(spec: JobSpec | DeploymentSpec, publicUrl: string
     ...cacheWarnings(spec),
     ...literalWarnings(spec),
     ...(spec.kind === 'session' ? roomWarnings(spec) : []),
+    ...judgeWarnings(spec),
     ...Object.entries(policiesOf(spec)).flatMap(([name, policy]) => policyWarnings(name, policy)),
   ];
   return warnings.slice(0, most);
@@ -80,6 +82,25 @@ function seedWarnings({ search, rollouts, rows }: SessionSpec): string[] {
   return [
     `${count} evaluation seeds are also train seeds, so best_reward favours prompts that fit them. Give ${search.algorithm}.train_seeds and ${search.algorithm}.evaluation.seeds different seeds.`,
   ];
+}
+
+/** Judges of the proposer's family favour what it writes. */
+function judgeWarnings(spec: JobSpec | DeploymentSpec): string[] {
+  if (spec.kind !== 'session' && spec.kind !== 'graph') return [];
+  const { proposer } = spec;
+  const family = modelFamily(proposer.model);
+  // The local model is the only one of its provider, for those without a key.
+  if (family === null || proposer.provider === 'local') return [];
+  const named = new Set(judgesIn(spec).flatMap(({ model }) => (modelFamily(model) === family ? [model] : [])));
+  return [...named].map(
+    (model) =>
+      `The judge ${model} is of the same family as the proposer ${proposer.model}: judges favour texts of their own family. Judge with another one, or check some rewards by hand.`,
+  );
+}
+
+function judgesIn(spec: SessionSpec | GraphSpec): PolicySpec[] {
+  if (spec.kind === 'session') return spec.rows ? judgesOf(spec.rows.scorer) : [];
+  return isJudged(spec.verifier) ? [spec.verifier.judge] : [];
 }
 
 /** Braces around a name that is no column go to the model as they are. */

@@ -15,7 +15,7 @@ const measured = (head: Measured, base: Measured | null, comparison: object | nu
   ({ head, base, comparison }) as Measurement;
 
 const worse = measured(side(0.4), side(0.6), compared('worse', -0.3));
-const noise = measured(side(0.6), side(0.6), compared('not_significantly_better', -0.1));
+const noise = measured(side(0.6), side(0.6), compared('inconclusive', -0.1));
 test.each<[string, Gate, Measurement, number]>([
   ['worse, without bounds', {}, worse, 1],
   ['noise, without bounds', {}, noise, 0],

@@ -6,7 +6,14 @@ const measured = { job_id: 'evl_1', mean_reward: 1, rows: 20, rows_failed: 0, re
 
 function reportOf(input: string, answer: string | null, service: string | null = null): string {
   const lost = { row: 3, input, expected: null, before: { reward: 1, answer }, after: { reward: null, answer: null } };
-  const comparison = { a: side, b: side, difference: { mean: 0, low: 0, high: 0 }, verdict: 'worse' };
+  const comparison = {
+    a: side,
+    b: side,
+    difference: { mean: 0, low: 0, high: 0 },
+    verdict: 'worse',
+    rows_needed: null,
+    flipped_rows: [4],
+  };
   return checkReport({
     prompt: 'prompt.txt',
     commit: '0123456789',

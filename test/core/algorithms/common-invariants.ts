@@ -174,7 +174,7 @@ export function testSeededInvariants<State extends SeededState, Case extends Giv
     if (run.end.kind !== 'done' || winner === 0) {
       expect(heldout).toEqual([]);
       // A winning baseline is not better than itself.
-      expect(verdict?.verdict ?? null).toBe(run.end.kind === 'done' ? 'not_significantly_better' : null);
+      expect(verdict?.verdict ?? null).toBe(run.end.kind === 'done' ? 'inconclusive' : null);
       return;
     }
     expect(verdict!.basis).toBe(heldoutSeeds.length > 0 ? 'heldout' : 'evaluation');

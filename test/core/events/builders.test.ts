@@ -76,6 +76,7 @@ const events: NewEvent[] = [
     reward_interval: { low: 0.1, high: 0.9 },
     incumbent_reward: null,
     comparison: null,
+    flipped_seeds: [3],
   }),
   ...kindNames.flatMap((kind) => ends.flatMap((end) => endEvents(kind, end))),
   ...endEvents('session', ends[0], { data: searchResults(id, 'completed', null) }),

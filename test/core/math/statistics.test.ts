@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   compareIndependent,
+  conclusionOf,
+  rowsToDecide,
   testPaired,
   compareUnpaired,
   sampleOf,
@@ -79,25 +81,48 @@ describe('a paired comparison', () => {
       difference: 0,
       low: expect.closeTo(-reach, 9),
       high: expect.closeTo(reach, 9),
+      rowsNeeded: null,
     });
     expect(testPaired([4, -6], [4, -6])).toMatchObject({ low: expect.closeTo(-10 * (1 - 0.025 ** 0.5), 9) });
   });
 
   test('of one pair has an unbounded interval that JSON can represent', () => {
     const single = testPaired([2], [1.25]);
-    expect(single).toEqual({ difference: 0.75, low: -Number.MAX_VALUE, high: Number.MAX_VALUE });
+    expect(single).toMatchObject({ difference: 0.75, low: -Number.MAX_VALUE, high: Number.MAX_VALUE });
     expect(JSON.parse(JSON.stringify(single))).toEqual(single);
   });
 
   test('of rewards of 0 to 1 stays within -1 to 1', () => {
-    expect(testPaired([1], [0.25])).toEqual({ difference: 0.75, low: -1, high: 1 });
-    expect(testPaired([1, 1, 0], [0, 0, 0])).toEqual({
+    expect(testPaired([1], [0.25])).toMatchObject({ difference: 0.75, low: -1, high: 1 });
+    expect(testPaired([1, 1, 0], [0, 0, 0])).toMatchObject({
       difference: expect.closeTo(2 / 3, 9),
       low: expect.closeTo(-0.7677, 4),
       high: 1,
     });
     expect(compareUnpaired([1, 1, 0], [0, 0, 0]).high).toBe(1);
     expect(compareUnpaired([1, 1, -0.1], [0, 0, 0]).high).toBeGreaterThan(1);
+  });
+
+  test('of few graded pairs decides nothing, however small their variance', () => {
+    const graded = (pairs: number) => Array.from({ length: pairs }, (_, at) => 0.5 + at / 1_000);
+    const zeros = (pairs: number) => graded(pairs).map(() => 0.1);
+    for (const pairs of [2, 3, 4]) expect(testPaired(graded(pairs), zeros(pairs)).low).toBeLessThanOrEqual(0);
+    expect(testPaired(graded(5), zeros(5)).low).toBeGreaterThan(0);
+  });
+
+  test('says how many rows would show its difference', () => {
+    // 30 % of the rows won and 20 % lost: variance 0.49, and (1.96 + 0.84)² * 0.49 / 0.1².
+    const rewardsOf = (rows: number) => {
+      const share = (from: number, to: number) =>
+        Array.from({ length: rows }, (_, at) => (at >= from * rows && at < to * rows ? 1 : 0));
+      return [share(0, 0.3), share(0.3, 0.5)] as const;
+    };
+    const tested = testPaired(...rewardsOf(40));
+    expect([conclusionOf(tested), tested.rowsNeeded]).toEqual(['inconclusive', expect.any(Number)]);
+    expect(rowsToDecide(tested, 40)).toBeGreaterThan(370);
+    expect(rowsToDecide(tested, 40)).toBeLessThan(410);
+    expect(rowsToDecide(testPaired(...rewardsOf(400)), 400)).toBeNull();
+    expect(rowsToDecide(testPaired([1, 0], [1, 0]), 2)).toBeNull();
   });
 
   test('is antisymmetric', () => {
@@ -139,13 +164,13 @@ describe('an independent comparison', () => {
   test('ignores a constant side; two constant sides give an exact difference', () => {
     const { high } = compareIndependent(sampleOf([1, 1, 1, 1, 1]), sampleOf([0, 1, 2]));
     expect(high).toBeCloseTo(studentT95(2) * Math.sqrt(1 / 3), 9);
-    expect(compareIndependent(sampleOf([1, 1]), sampleOf([0, 0, 0]))).toEqual({ difference: 1, low: 1, high: 1 });
+    expect(compareIndependent(sampleOf([1, 1]), sampleOf([0, 0, 0]))).toMatchObject({ difference: 1, low: 1, high: 1 });
   });
 
   test('has an unbounded interval with one value on a side', () => {
     const unknown = { difference: 0.5, low: -Number.MAX_VALUE, high: Number.MAX_VALUE };
-    expect(compareIndependent(sampleOf([1]), sampleOf([0.5, 0.5, 0.5]))).toEqual(unknown);
-    expect(compareIndependent(sampleOf([1, 1]), sampleOf([0.5]))).toEqual(unknown);
+    expect(compareIndependent(sampleOf([1]), sampleOf([0.5, 0.5, 0.5]))).toMatchObject(unknown);
+    expect(compareIndependent(sampleOf([1, 1]), sampleOf([0.5]))).toMatchObject(unknown);
   });
 
   test('is finite for extreme rewards', () => {

@@ -41,7 +41,7 @@ test('swapped sides: the negative difference, and the opposite verdict', () => {
       expect([back.won, back.lost, back.tied]).toEqual([forth.lost, forth.won, forth.tied]);
       expect(forth.won + forth.lost + forth.tied).toBe(of.seeds);
       expect([back.a, back.b, swapped.basis]).toEqual([forth.b, forth.a, of.basis]);
-      const opposite = { better: 'worse', worse: 'better', not_significantly_better: 'not_significantly_better' };
+      const opposite = { better: 'worse', worse: 'better', inconclusive: 'inconclusive' };
       expect(swapped.verdict).toBe(opposite[of.verdict]);
     }),
   );
@@ -54,7 +54,7 @@ test('equal sides tie on every seed', () => {
         won: 0,
         lost: 0,
         tied: rewards.length,
-        verdict: { verdict: 'not_significantly_better', difference: 0 },
+        verdict: { verdict: 'inconclusive', difference: 0 },
       });
     }),
   );
@@ -66,14 +66,14 @@ describe('compareBySeed', () => {
     const compared = compareBySeed(side([9, 9, 0, 0.5, 0.5]), side([1, 0.5, 1, 9], 2), none)!;
     expect(compared).toMatchObject({ won: 2, lost: 0, tied: 1, a: { reward: 1 / 3 } });
     const { verdict, difference, low, high, seeds } = compared.verdict;
-    expect([verdict, difference, seeds]).toEqual(['not_significantly_better', 0.5, 3]);
+    expect([verdict, difference, seeds]).toEqual(['inconclusive', 0.5, 3]);
     // 4.303 * 0.5 / sqrt(3)
     expect([low, high]).toEqual([expect.closeTo(-0.7422, 4), 1]);
   });
 
   test('one seed has an interval of all that is possible, no common seed no comparison', () => {
     const { verdict, low, high } = compareBySeed(side([0]), side([1]), none)!.verdict;
-    expect([verdict, low, high]).toEqual(['not_significantly_better', -1, 1]);
+    expect([verdict, low, high]).toEqual(['inconclusive', -1, 1]);
     expect(compareBySeed(side([0]), side([1], 1), none)).toBeNull();
   });
 
@@ -88,7 +88,7 @@ describe('compareBySeed', () => {
     expect(compared.verdict).toMatchObject({
       basis,
       seeds,
-      verdict: seeds > 3 ? 'better' : 'not_significantly_better',
+      verdict: seeds > 3 ? 'better' : 'inconclusive',
     });
     expect(compared.won).toBe(seeds);
   });

@@ -1,5 +1,6 @@
-import { expect, test } from '@jest/globals';
-import { agreement } from '../../../src/core/verify/agreement.js';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { agreement, countByFolds, fitThreshold } from '../../../src/core/verify/agreement.js';
 
 /** Outputs by number: both good, judge only, label only, neither. */
 const table = (both: number, judge: number, label: number, neither: number) =>
@@ -38,4 +39,38 @@ test('many labels neither overflow nor take long', () => {
   const result = table(3_000, 2_000, 2_000, 3_000);
   expect(result.kappa).toBeCloseTo(0.2, 12);
   expect(result.pValue).toBeLessThan(1e-50);
+});
+
+describe('the threshold of a judge', () => {
+  const cell = (fold: number, judge: number, isGood: boolean, outputs = 1) => ({ fold, judge, isGood, outputs });
+
+  test('is fitted on the labels, and 0.5 where they do not say otherwise', () => {
+    expect(fitThreshold([])).toBe(0.5);
+    expect(fitThreshold([cell(0, 0, false), cell(0, 1, true)])).toBe(0.5);
+    // A lenient judge: bad outputs still get 0.6.
+    expect(fitThreshold([cell(0, 0.6, false, 9), cell(0, 0.9, true, 9), cell(1, 0.9, false)])).toBeCloseTo(0.75, 12);
+  });
+
+  test('is that of the other folds where agreement is counted', () => {
+    const lenient = [0, 1, 2, 3, 4].flatMap((fold) => [cell(fold, 0.6, false, 2), cell(fold, 0.9, true, 3)]);
+    expect(countByFolds(lenient)).toEqual({ n: 25, judged: 15, labelled: 15, bothGood: 15 });
+    // Only the last fold says that 0.6 is bad: the others know nothing of it.
+    const alone = [0, 1, 2, 3].flatMap((fold) => [cell(fold, 0.9, true, 2), cell(fold, 0.1, false)]);
+    const { n, judged } = countByFolds([...alone, cell(4, 0.6, false, 2)]);
+    expect([n, judged]).toEqual([14, 10]);
+  });
+
+  test('finds no agreement in labels by chance', () => {
+    // Any threshold fits some of these labels, none those of another fold.
+    const chance = fc.array(fc.tuple(fc.integer({ min: 0, max: 10 }), fc.boolean()), { minLength: 40, maxLength: 40 });
+    let found = 0;
+    fc.assert(
+      fc.property(chance, (outputs) => {
+        const cells = outputs.map(([score, isGood], at) => cell(at % 5, score / 10, isGood));
+        found += agreement(countByFolds(cells)).betterThanChance ? 1 : 0;
+      }),
+      { numRuns: 400, seed: 1 },
+    );
+    expect(found / 400).toBeLessThan(0.08);
+  });
 });

@@ -23,10 +23,11 @@ const gate: NonNullable<Deployment['gate']> = {
   min_reward: null,
   min_improvement: 0.1,
   evaluation: null,
+  flipped_seeds: [],
   passed: true,
   candidate: { job_id: 'evl_1', reward: 0.8, interval: null },
   incumbent: { job_id: 'evl_2', deployment_id: null, reward: 0.2, interval: null },
-  comparison: { difference: 0.6, interval: { low: 0.32, high: 0.88 }, seeds: 20 },
+  comparison: { difference: 0.6, interval: { low: 0.32, high: 0.88 }, seeds: 20, verdict: 'better', rows_needed: null },
 };
 
 test('a gate says its numbers', () => {

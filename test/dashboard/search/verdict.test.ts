@@ -12,6 +12,7 @@ const comparison = {
   winner_interval: { low: 0.5, high: 0.9 },
   difference: -0.05,
   interval: { low: -0.2, high: 0.1 },
+  rows_needed: null,
 };
 const best = (isBaseline: boolean) => ({ is_baseline: isBaseline }) as Results['best_candidate'];
 
@@ -21,15 +22,20 @@ test('a verdict names the difference with its sign, its interval and its seeds',
     expect(said).toContain(part);
 });
 
+test('what would decide an inconclusive comparison is said', () => {
+  const open = { ...comparison, rows_needed: 314 };
+  expect(verdictWords({ verdict: 'inconclusive', comparison: open, best_candidate: best(false) })).toContain(
+    '314 rows',
+  );
+});
+
 test('there is no verdict before the end, and no winner where the baseline is the best', () => {
   expect(verdictWords({ verdict: null, comparison: null, best_candidate: null })).toBeNull();
-  expect(verdictWords({ verdict: 'not_significantly_better', comparison, best_candidate: best(true) })).not.toContain(
-    '20',
-  );
+  expect(verdictWords({ verdict: 'inconclusive', comparison, best_candidate: best(true) })).not.toContain('20');
 });
 
 test('noise is told as a 95 % interval, and a judge with its measures', () => {
   expect(noiseWords({ rollout_sd: 0.5, comparisons: 4, reward_se: 0.1 })).toContain('±0.196');
-  const judge = { outputs: 50, accuracy: 0.8, kappa: 0.61, p_value: 0.0001, better_than_chance: true };
+  const judge = { outputs: 50, threshold: 0.5, accuracy: 0.8, kappa: 0.61, p_value: 0.0001, better_than_chance: true };
   expect(judgeWords(judge)).toContain('80 % of 50 outputs (kappa 0.61, p < 0.001)');
 });

@@ -40,10 +40,10 @@ describe('a session on a data set', () => {
     const { status, body } = await createSession();
     expect(status).toBe(201);
     const { train, evaluation, heldout } = body.split as Record<string, number[]>;
-    expect([train!.length, evaluation!.length, heldout!.length]).toEqual([19, 13, 8]);
+    expect([train!.length, evaluation!.length, heldout!.length]).toEqual([16, 11, 13]);
     expect([...train!, ...evaluation!, ...heldout!].sort((a, b) => a - b)).toEqual([...Array(40).keys()]);
     const count = (part: number[]) => part.filter((row) => rows[row]!.label === 'a').length;
-    expect([train!, evaluation!, heldout!].map(count).every((few, part) => Math.abs(few - [5, 3, 2][part]!) <= 1)).toBe(
+    expect([train!, evaluation!, heldout!].map(count).every((few, part) => Math.abs(few - [4, 3, 3][part]!) <= 1)).toBe(
       true,
     );
     const state = await http.call('GET', `${jobKinds.session.path}/${body.session_id}`);
@@ -52,9 +52,34 @@ describe('a session on a data set', () => {
     expect((await createSession({ rng_seed: 1 })).body.split).not.toEqual(body.split);
   });
 
-  test('gives an evaluation a tenth of the budget', async () => {
+  test('gives an evaluation a tenth of the budget, and a held-out comparison a third', async () => {
     const { body } = await createSession({ budget: { max_rollouts: 60 } });
-    expect([body.split.evaluation.length, body.split.heldout.length]).toEqual([6, 6]);
+    expect([body.split.evaluation.length, body.split.heldout.length]).toEqual([6, 10]);
+  });
+
+  test('holds out as many rows as it is told, if enough are left, and says what they can show', async () => {
+    const held = async (heldout_rows: number) => createSession({ heldout_rows });
+    const { body } = await held(25);
+    expect(body.split.heldout).toHaveLength(25);
+    expect(body.planned_comparison).toEqual({
+      basis: 'heldout',
+      seeds: 25,
+      least_difference: expect.closeTo(6 / 25, 9),
+      seeds_for_tenth: 80,
+    });
+    expect((await held(0)).body.planned_comparison).toMatchObject({ basis: 'evaluation' });
+    const { status, body: refusal } = await held(31);
+    expect([status, refusal.errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual([
+      422,
+      ['/policy_optimization/heldout_rows'],
+    ]);
+    const { body: named } = await createSession({
+      heldout_rows: 5,
+      gepa: { population_size: 1, generations: 1, evaluation: { seeds: [1, 2] } },
+    });
+    expect(named.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+      '/policy_optimization/heldout_rows',
+    ]);
   });
 
   test.each(['uploaded', 'inline'])('uses the first of equal rows, and warns (%s)', async (form) => {

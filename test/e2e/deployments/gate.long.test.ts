@@ -123,8 +123,8 @@ describe('a gate judges again when the live deployment changes during its evalua
     const judged = events.filter(({ type }) => type === 'gate_judged');
     expect(judged.map(({ data }) => data)).toMatchObject([{ passed: true }, { passed: end.live }]);
     expect(first.id).not.toBe(other.id);
-    // The candidate's rollouts do not run again.
-    expect(calls(0.9)).toBe(6);
+    // The candidate's evaluation does not run again, its second rollouts run for each incumbent.
+    expect(calls(0.9)).toBe(18);
   });
 
   test.each(['roll back', 'delete'] as const)('after a %s', async (what) => {
@@ -201,10 +201,32 @@ describe('a gate whose name alternates after each of its judgements', () => {
         expect(await servedBy()).toBe(end.live ? id : other.id);
       });
       expect(judged).toBe(rounds);
-      expect([0.9, 0.6, 0.5].map(calls)).toEqual([6, 6, 6]);
+      expect([0.9, 0.6, 0.5].map(calls)).toEqual([18, 12, 12]);
     },
     300_000,
   );
+});
+
+test('seeds on which the sides differ run again on both, and those with two rewards are named', async () => {
+  await live(0.5);
+  const unsteady = new Set([1, 4]);
+  const ran = new Map<string, number>();
+  container = await containers({
+    behave: (call) => {
+      const [prompt, { seed }] = [promptOf(call), call];
+      const times = (ran.get(`${prompt} ${seed}`) ?? 0) + 1;
+      ran.set(`${prompt} ${seed}`, times);
+      if (!prompt.includes('worth 0.9')) return answers.reward(0.5);
+      // Seed 5 has the incumbent's reward: nothing tells the sides apart there.
+      return answers.reward(seed === 5 ? 0.5 : unsteady.has(seed) && times === 2 ? 0.1 : 0.9);
+    },
+  });
+  const { gate: found } = await built(on.service, await create(0.9, { min_improvement: -1 }));
+  expect(found).toMatchObject({ passed: true, flipped_seeds: [1, 4] });
+  // 0.4 on three seeds, 0 on one, and (0.4 - 0.4) / 2 on two.
+  expect(found!.comparison).toMatchObject({ seeds: 6, verdict: 'inconclusive', difference: expect.closeTo(0.2, 9) });
+  expect(found!.comparison!.rows_needed).toBeGreaterThan(6);
+  expect([...ran].map(([, times]) => times).sort()).toEqual([1, 1, ...range(0, 10).map(() => 2)]);
 });
 
 describe('the paused evaluation of a gate', () => {
@@ -257,7 +279,7 @@ test('receives the key of the gate’s container, and no other job does', async 
   const id = await create(0.9, { min_improvement: 0.1, container_api_key: key });
   const { status, gate: found } = await built(on.service, id);
   expect(status).toBe('ready');
-  expect(container.ledger.map(({ headers }) => headers['x-api-key'])).toEqual(range(0, 12).map(() => key));
+  expect(container.ledger.map(({ headers }) => headers['x-api-key'])).toEqual(range(0, 24).map(() => key));
 
   const evaluationIds = [found!.candidate!.job_id, found!.incumbent!.job_id];
   const histories = await Promise.all(

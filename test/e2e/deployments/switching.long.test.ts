@@ -55,8 +55,8 @@ describe('a deployment', () => {
     });
     const asked = () => on.world.model.requests.map(({ body }) => body.messages[0]!.content);
     on.world.model.requests.length = 0;
-    const once = { max_concurrent: 1, preflight: false };
-    const gate = { container_url: box.url, seeds: range(0, 4), min_improvement: 0.1, ...once };
+    const inTurn = { max_concurrent: 1, preflight: false };
+    const gate = { container_url: box.url, seeds: range(0, 4), min_improvement: 0.1, ...inTurn };
     const id = await deploy(on.service, {
       name: 'marked',
       source: { session_id: session, candidate_id: candidateId(session, 1) },
@@ -66,7 +66,9 @@ describe('a deployment', () => {
     expect(judged).toMatchObject({ status: 'ready', gate: { candidate: { reward: 1 }, incumbent: { reward: 0 } } });
     const filled = [unmarked, 'Before. Act better. After.'];
     const asItWas = [unmarked, 'Before. Act well. After.'];
-    expect(asked()).toEqual([...Array<string[]>(4).fill(filled), ...Array<string[]>(4).fill(asItWas)].flat());
+    // Both again, since they differ on all seeds.
+    const once = [...Array<string[]>(4).fill(filled), ...Array<string[]>(4).fill(asItWas)].flat();
+    expect(asked()).toEqual([...once, ...once]);
 
     on.world.model.requests.length = 0;
     for (const content of [unmarked, marked]) {

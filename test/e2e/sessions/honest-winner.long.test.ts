@@ -45,7 +45,7 @@ describe('a session with heldout_seeds', () => {
     const id = await create({ heldout_seeds: heldout });
     expect(await ended(on.service, id)).toMatchObject({ best_reward: 1 });
     const { verdict, comparison } = await resultsOf(on.service, id);
-    expect(verdict).toBe('not_significantly_better');
+    expect(verdict).toBe('inconclusive');
     expect(comparison).toMatchObject({ basis: 'heldout', difference: 0 });
   });
 
@@ -122,6 +122,6 @@ describe('a session', () => {
     });
     const { history } = await resultsOf(on.service, idle);
     expect(history).toHaveLength(4);
-    expect((await resultsOf(on.service, idle)).verdict).toBe('not_significantly_better');
+    expect((await resultsOf(on.service, idle)).verdict).toBe('inconclusive');
   });
 });

@@ -118,7 +118,9 @@ describe('two evaluations', () => {
       basis: 'heldout',
       // Of 1, 0 and -0.5: 4.303 * sqrt(7 / 12 / 3)
       difference: { mean: expect.closeTo(1 / 6, 12), low: -1, high: 1 },
-      verdict: 'not_significantly_better',
+      verdict: 'inconclusive',
+      // (1.96 + 0.84)² * (7 / 12) / (1 / 6)²
+      rows_needed: 165,
       won: 1,
       lost: 1,
       tied: 1,
@@ -158,11 +160,11 @@ describe('two evaluations', () => {
   });
 
   test.each([
-    ['better', [0, 0, 0.1], [1, 1, 0.9]],
-    ['worse', [1, 1, 0.9], [0, 0, 0.1]],
+    ['better', [0, 0, 0.1, 0, 0], [1, 1, 0.9, 1, 1]],
+    ['worse', [1, 1, 0.9, 1, 1], [0, 0, 0.1, 0, 0]],
   ])('b is %s', async (verdict, rewards, others) => {
     const { body } = await compare(await evaluated(rewards), await evaluated(others));
-    expect(body).toMatchObject({ verdict, seeds_compared: 3 });
+    expect(body).toMatchObject({ verdict, seeds_compared: 5, rows_needed: null });
   });
 
   test('without a common seed are 422', async () => {
@@ -188,7 +190,7 @@ describe('a session', () => {
       seeds_compared: 3,
       basis: 'heldout',
       tied: 3,
-      verdict: 'not_significantly_better',
+      verdict: 'inconclusive',
     });
   });
 
@@ -249,6 +251,7 @@ describe('a deployment', () => {
         workflowId: workflowId('evaluation', jobId),
         snapshotId: null,
         containerApiKey: null,
+        repeated: null,
       };
       await insertGateEvaluation(tx, http.deps.secretKey, await readSpec<DeploymentSpec>(tx, id), evaluation);
     });

@@ -40,10 +40,11 @@ const onRows = { algorithm: 'gepa', gepa, policy, dataset, scorer, initial_promp
 const [sessions, evaluations, graphs] = ['/api/v1/online/sessions', '/api/v1/offline/jobs', '/api/graphgen/jobs'];
 const key = { 'idempotency-key': 'dry' };
 
-const answerFields = ({ body: { estimate, split, warnings = [] } }: Answer) => ({
+const answerFields = ({ body: { estimate, split, planned_comparison, warnings = [] } }: Answer) => ({
   estimate,
   warnings,
   ...(split && { split }),
+  ...(planned_comparison && { planned_comparison }),
 });
 
 const typo = { ...policy, temprature: 0 };
@@ -66,6 +67,7 @@ describe('a dry run answers the numbers of the create, and stores and starts not
     expect(dry.body.estimate.rollouts).toBeGreaterThan(0);
     expect(dry.body.warnings.join().includes('temprature')).toBe(JSON.stringify(request).includes('temprature'));
     expect('split' in dry.body).toBe(url === sessions && 'split' in created.body);
+    expect('planned_comparison' in dry.body).toBe(url !== evaluations);
   });
 
   test('and leaves its Idempotency-Key to the create', async () => {

@@ -46,6 +46,33 @@ describe('a policy field close to a known one', () => {
   });
 });
 
+describe('a judge of the family of the proposer', () => {
+  const judgedBy = async (judge: string, proposer: object) => {
+    const rows = Array.from({ length: 10 }, (_, row) => ({ input: `row ${row}`, expected: 'yes' }));
+    const criteria = 'Is it right?';
+    const scorer = { type: 'rubric', criteria, model: judge, provider: 'openai' };
+    const { container_url: _url, env_name: _env, gepa: _gepa, ...fields } = { env_name: '', ...sessionRequest };
+    const policy_optimization = {
+      ...fields,
+      gepa: { population_size: 1, generations: 1 },
+      dataset: { rows },
+      scorer,
+      initial_prompt: { messages: [{ role: 'system', content: 'Answer.' }] },
+      proposer,
+    };
+    const { body } = await http.call('POST', '/api/v1/online/sessions?dry_run=true', { policy_optimization });
+    expect(body.errors ?? []).toEqual([]);
+    return (body.warnings as string[]).filter((warning) => warning.includes('judge'));
+  };
+  test.each([
+    ['gpt-4.1-mini', { model: 'gpt-4o', provider: 'openai' }, 1],
+    ['gpt-4.1-mini', { model: 'claude-sonnet-4', provider: 'openai' }, 0],
+    ['local', { model: 'local', provider: 'local' }, 0],
+  ])('%s', async (judge, proposer, count) => {
+    expect(await judgedBy(judge, proposer)).toHaveLength(count);
+  });
+});
+
 describe('evaluation seeds among the train seeds', () => {
   const seeds = (train: unknown, evaluation: unknown) => ({
     gepa: { ...gepa, train_seeds: train, evaluation: { seeds: evaluation } },

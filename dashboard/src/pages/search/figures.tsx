@@ -41,11 +41,7 @@ export function Figures(props: { job: SearchJob; verdict: Results['verdict'] | u
         {count(usage.total_tokens)}
         <span class="stat-more">{count(usage.calls)} calls</span>
       </Stat>
-      <Stat name="Verdict">
-        <span class={verdict === 'not_significantly_better' ? 'stat-words' : ''}>
-          {verdict ? words(verdict) : unknown}
-        </span>
-      </Stat>
+      <Stat name="Verdict">{verdict ? words(verdict) : unknown}</Stat>
     </Stats>
   );
 }

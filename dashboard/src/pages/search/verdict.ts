@@ -1,5 +1,5 @@
 /** The result of a search in words. */
-import { reward, signed } from '../../util/format.js';
+import { count, reward, signed } from '../../util/format.js';
 import type { Results } from '../../data/search.js';
 
 const interval = ({ low, high }: { low: number; high: number }): string => `${signed(low)} to ${signed(high)}`;
@@ -14,14 +14,19 @@ export function verdictWords({ verdict, comparison, best_candidate: best }: Verd
   const where = `${seeds} ${basis === 'heldout' ? 'held-out' : 'evaluation'} ${seeds === 1 ? 'seed' : 'seeds'}`;
   const said = {
     better: 'The winner is better than the baseline',
-    not_significantly_better: 'The winner is not significantly better than the baseline',
     worse: 'The winner is worse than the baseline',
+    inconclusive: 'These rows do not show whether the winner is better than the baseline',
   }[verdict];
   const { low, high } = comparison.winner_interval;
   const unseen = `${reward(low)} to ${reward(high)}`;
   const numbers = `${signed(difference)} on ${where} (95 % interval ${interval(comparison.interval)})`;
-  return `${said}: ${numbers}, from ${reward(baseline)} to ${reward(winner)} (unseen rows: ${unseen}).`;
+  const means = `from ${reward(baseline)} to ${reward(winner)} (unseen rows: ${unseen})`;
+  return `${said}: ${numbers}, ${means}.${rowsNeededWords(comparison.rows_needed)}`;
 }
+
+/** What would decide an inconclusive comparison; empty: it is decided, or nothing would. */
+export const rowsNeededWords = (rows: number | null): string =>
+  rows === null ? '' : ` About ${count(rows)} rows would decide it.`;
 
 /** What the seeds of a comparison mean for its result. */
 export function basisWords(basis: 'heldout' | 'evaluation'): string {

@@ -18,7 +18,7 @@ import { isObject } from '../../../util/json.js';
 import { webhookField, webhookViewSchema } from '../../../contracts/webhook.js';
 import { all, either, forbidden, oneRequired, required } from '../../../contracts/rules.js';
 import { archivedQuery, labelFields, labelViewFields, metadataQuery, tagQuery } from '../../../contracts/labels.js';
-import { intervalSchema } from '../../../contracts/search.js';
+import { conclusions, intervalSchema, rowsNeededSchema } from '../../../contracts/search.js';
 import { seedsSchema } from '../../../contracts/seeds.js';
 import { runAlways, unlessMissing, valueAt, wholeParameter } from '../../../contracts/validation.js';
 import { provenanceSchema } from './snapshot.js';
@@ -178,9 +178,20 @@ const gateView = z.object({
     .nullable()
     .describe('The live deployment of the name, else the baseline; null if not required or not measured yet.'),
   comparison: z
-    .object({ difference: z.number(), interval: intervalSchema, seeds: z.int() })
+    .object({
+      difference: z.number(),
+      interval: intervalSchema,
+      seeds: z.int(),
+      verdict: z.enum(conclusions),
+      rows_needed: rowsNeededSchema,
+    })
     .nullable()
     .describe('Candidate less incumbent, seed by seed, with the 95 % interval.'),
+  flipped_seeds: z
+    .array(z.int())
+    .describe(
+      'Seeds on which the sides differ are run again on both. On these a side got another reward for the same prompt; both count by their means.',
+    ),
   passed: z.boolean().nullable(),
 });
 export type GateView = z.infer<typeof gateView>;

@@ -1,5 +1,6 @@
 /** The immutable content of a deployment. The same JSON is hashed, stored and returned. */
 import { z } from 'zod';
+import { conclusions } from '../../../contracts/search.js';
 import { messageSchema, timestamp } from '../../../contracts/common.js';
 import { leverVersionsSchema } from '../../../candidates/contract/levers.js';
 import type { Demo } from '../../../core/prompts/demos.js';
@@ -17,10 +18,7 @@ export const provenanceSchema = z.object({
   job_id: z.string().nullable(),
   candidate_id: z.string().nullable(),
   reward: z.number().nullable().describe("The candidate's mean on the evaluation seeds of its job at publication."),
-  verdict: z
-    .enum(['better', 'not_significantly_better', 'worse'])
-    .nullable()
-    .describe("The job's verdict if the candidate is its best; null otherwise."),
+  verdict: z.enum(conclusions).nullable().describe("The job's verdict if the candidate is its best; null otherwise."),
 });
 
 const common = {

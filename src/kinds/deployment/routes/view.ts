@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { conclusionOf } from '../../../core/math/statistics.js';
 import { jobKinds } from '../../../core/jobs/kinds.js';
 import type { deploymentListSchema, deploymentSchema, GateView } from '../contract/deployment.js';
 import type { DeploymentHead, DeploymentRow } from '../store/deployments.js';
@@ -81,7 +82,10 @@ function gateView(
       difference: comparison.difference,
       seeds: comparison.seeds,
       interval: { low: comparison.low, high: comparison.high },
+      verdict: conclusionOf(comparison),
+      rows_needed: comparison.rowsNeeded,
     },
+    flipped_seeds: found?.flippedSeeds ?? [],
     passed: found?.passed ?? null,
   };
 }

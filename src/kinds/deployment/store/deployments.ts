@@ -1,5 +1,6 @@
 import type { Interval } from '../../../core/math/mean-interval.js';
 import type { Labels, Marks } from '../../../contracts/labels.js';
+import type { GateVerdict } from '../../../core/deployments/gate.js';
 import type { DeploymentSpec } from '../../../core/jobs/spec.js';
 import type { DeploymentStatus } from '../contract/deployment.js';
 import type { SnapshotContent } from '../contract/snapshot.js';
@@ -16,7 +17,9 @@ import type { JobFault } from '../../../core/jobs/fault.js';
 export interface GateResult {
   candidate: { jobId: string; reward: number | null; interval: Interval | null };
   incumbent: { jobId: string; deploymentId: string | null; reward: number | null; interval: Interval | null } | null;
-  comparison: { difference: number; low: number; high: number; seeds: number } | null;
+  comparison: GateVerdict['comparison'];
+  /** Seeds on which a side has two rewards. */
+  flippedSeeds: number[];
   passed: boolean;
 }
 

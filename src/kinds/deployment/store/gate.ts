@@ -17,7 +17,12 @@ export interface GateEvaluation {
   name: string;
   /** The prompt; null: the container's own. */
   snapshotId: string | null;
+  /** The incumbent's evaluation: only the seeds on which the candidate differs run again. */
+  changedFrom?: string;
 }
+
+/** Numbers of second evaluations: that of the incumbent's first one, and these. */
+export const repeatOf = { candidate: 0x1000, incumbent: 0x2000 } as const;
 
 const spec = jsonFields<EvaluationSpec>('j.spec');
 
@@ -58,7 +63,8 @@ export async function readOpenEvaluation(tx: Tx, deploymentId: string): Promise<
       where j.id between $1 and $2 and j.status in ('running', 'paused')`,
     [ofCandidate, gateJobId(deploymentId, 0xffff)],
   );
-  return row ? { ...row, measures: row.jobId === ofCandidate ? 'candidate' : 'incumbent' } : null;
+  const isCandidate = row && (row.jobId === ofCandidate || row.jobId.at(-4) === '1');
+  return row ? { ...row, measures: isCandidate ? 'candidate' : 'incumbent' } : null;
 }
 
 export async function hasEvaluation(tx: Tx, { jobId }: JobRef): Promise<boolean> {
@@ -73,9 +79,16 @@ export async function insertGateEvaluation(
   tx: Tx,
   secretKey: Buffer,
   { name, gate, container, rows, source }: DeploymentSpec,
-  evaluation: { job: JobRef; workflowId: string; snapshotId: string | null; containerApiKey: string | null },
+  evaluation: {
+    job: JobRef;
+    workflowId: string;
+    snapshotId: string | null;
+    containerApiKey: string | null;
+    /** Indexes of the gate's seeds; null: all. */
+    repeated: readonly number[] | null;
+  },
 ): Promise<boolean> {
-  const { job, workflowId, snapshotId, containerApiKey } = evaluation;
+  const { job, workflowId, snapshotId, containerApiKey, repeated } = evaluation;
   if (await hasEvaluation(tx, job)) return false;
   const content = snapshotId === null ? null : (await readSnapshot(tx, snapshotId))!.content;
   const policy =
@@ -89,12 +102,12 @@ export async function insertGateEvaluation(
     container,
     ...(rows && { rows }),
     appId: name,
-    seeds,
+    seeds: repeated ? repeated.map((at) => seeds[at]!) : seeds,
     timeoutS,
     maxConcurrent,
     rolloutTimeoutS,
-    maxFailureRate,
-    preflight,
+    maxFailureRate: repeated ? 1 : maxFailureRate,
+    preflight: preflight && !repeated,
     ...(answerCache && { answerCache }),
     candidate: withInputs(content && gateCandidate(content, snapshotId!), inputs ?? []),
     gateSnapshotId: snapshotId,
@@ -134,6 +147,14 @@ function withInputs(candidate: EvaluationSpec['candidate'], inputs: Message[]): 
 export async function runsSnapshot(tx: Tx, jobId: string, snapshotId: string | null): Promise<boolean> {
   const { gateSnapshotId } = await readSpec<EvaluationSpec>(tx, jobId);
   return gateSnapshotId === snapshotId;
+}
+
+/** The rewards of a gate's first evaluations. */
+export async function readFirstRewards(tx: Tx, deploymentId: string, incumbentJobId: string) {
+  return {
+    candidate: await readRewards(tx, gateJobId(deploymentId, 0)),
+    incumbent: await readRewards(tx, incumbentJobId),
+  };
 }
 
 /** The reward of each seed of an evaluation, in order; null: the rollout failed. */

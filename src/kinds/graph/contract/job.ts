@@ -19,7 +19,14 @@ import { runAlways, unlessMissing, unusedSchema, valueAt, wholeNumber } from '..
 import { datasetProblems, type Path } from './dataset-problems.js';
 import { datasetLimits, datasetSchema } from './dataset.js';
 import { splitSchema } from '../../../datasets/contract/rows.js';
-import { budgetViewSchema, estimate, historySchema, outcome, searchFields } from '../../../contracts/search.js';
+import {
+  budgetViewSchema,
+  estimate,
+  historySchema,
+  outcome,
+  plannedComparisonSchema,
+  searchFields,
+} from '../../../contracts/search.js';
 import { candidateSchema } from '../../../candidates/contract/candidate.js';
 import { policyOptimizationSchema } from '../../session/contract/create.js';
 import type { PolicySpec } from '../../../core/jobs/policy.js';
@@ -129,6 +136,7 @@ export const graphJobCreatedSchema = z.object({
   num_tasks: z.int(),
   max_rollouts: z.int().describe('rollout_budget.'),
   estimate: estimateSchema,
+  planned_comparison: plannedComparisonSchema,
   warnings: warningsSchema.optional(),
   workflow_id: z.string(),
   temporal_url: z.string().nullable(),

@@ -33,6 +33,7 @@ import { checkedForCaller } from '../../../access/routes/provider-keys.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
 import { ApiError } from '../../../platform/http/server/errors.js';
 import { registerGraphDownload } from './download.js';
+import { plannedView } from '../../../candidates/routes/search-view.js';
 import { graphEstimate } from './cost-estimate.js';
 import { registerLineage } from '../../../candidates/routes/routes.js';
 import { graphLineage } from './lineage.js';
@@ -73,6 +74,7 @@ async function draftGraphJob(deps: HttpDeps, request: FastifyRequest, body: Crea
       graph_evolve_job_id: jobId,
       num_tasks: spec.numTasks,
       max_rollouts: body.rollout_budget,
+      planned_comparison: plannedView(spec.search),
     }),
   };
 }

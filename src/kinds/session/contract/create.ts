@@ -70,6 +70,11 @@ const fields = z.strictObject({
       'caller: your own traffic through the proxy, with rewards that you report. Calls with x-ratchet-seed are compared seed by seed; without it only the number of seeds matters.',
     ),
   budget: budgetSchema.optional(),
+  heldout_rows: wholeNumber(0, 1_000)
+    .optional()
+    .describe(
+      'Rows of dataset that the search never uses, for the comparison of winner and baseline. Default: as many as show a difference of 0.1, within a third of the rows and of the rollouts.',
+    ),
   env_name: envNameSchema.optional(),
   rng_seed: wholeNumber(-largestWhole, largestWhole)
     .default(0)
@@ -138,6 +143,7 @@ const withoutRows = together(
     refuses(['container_api_key']),
   ),
   refuses(['scorer'], 'requires dataset; a container scores its own rollouts'),
+  refuses(['heldout_rows'], 'requires dataset; with a container use evaluation.heldout_seeds'),
   inSection(evaluationSeeds),
 );
 const onRows = together(
@@ -145,6 +151,11 @@ const onRows = together(
   refuses(['container_url', ...containerOnly], 'is not used with dataset: remove it'),
   limits('rollouts', z.literal('container'), 'must not be caller with dataset'),
   inSection(allSeedsOrNone),
+  anyOf(
+    { path: ['heldout_rows'], message: 'is not used if evaluation.seeds names the seeds: remove one of them' },
+    refuses(['heldout_rows']),
+    inSection(within('evaluation', refuses(['seeds']))),
+  ),
 );
 const ofSource = firstOf({ when: refuses(['dataset']), then: withoutRows }, { when: needs(['dataset']), then: onRows });
 

@@ -12,7 +12,14 @@ import {
   usageSchema,
   warningsSchema,
 } from '../../../contracts/common.js';
-import { budgetViewSchema, estimate, historySchema, outcome, searchFields } from '../../../contracts/search.js';
+import {
+  budgetViewSchema,
+  estimate,
+  historySchema,
+  outcome,
+  plannedComparisonSchema,
+  searchFields,
+} from '../../../contracts/search.js';
 import { rowsViewSchema, splitSchema } from '../../../datasets/contract/rows.js';
 import { agreementSchema } from '../../../contracts/agreement.js';
 import { sensorFields } from './sensors.js';
@@ -31,6 +38,7 @@ export const sessionCreatedSchema = z.object({
   ...urls,
   estimate: estimateSchema,
   split: splitSchema.optional(),
+  planned_comparison: plannedComparisonSchema.optional().describe('Absent for live traffic.'),
   warnings: warningsSchema.optional(),
   workflow_id: z.string(),
   temporal_url: z.string().nullable(),

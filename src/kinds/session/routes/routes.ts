@@ -37,6 +37,7 @@ import { registerLineage } from '../../../candidates/routes/routes.js';
 import { registerLevers } from './levers.js';
 import { sessionLineage } from './lineage.js';
 import { registerSensors } from './sensors.js';
+import { plannedView } from '../../../candidates/routes/search-view.js';
 import { registerSuggestions } from './suggestions.js';
 import { readTelemetry } from './sensors-view.js';
 import { promptView, proxyUrls, sessionHistory, sessionListItem, sessionResults, sessionView } from './view.js';
@@ -82,6 +83,7 @@ async function draftSession(deps: HttpDeps, request: FastifyRequest, body: Creat
       ...(correlationId === null ? {} : { correlation_id: correlationId }),
       ...proxyUrls(jobId, deps.publicUrl),
       ...(rows && { split: splitOf(spec.search) }),
+      ...(spec.rollouts !== 'caller' && { planned_comparison: plannedView(spec.search) }),
     }),
   };
 }

@@ -2,19 +2,15 @@ import type { FastifyRequest } from 'fastify';
 import { scorerSpec } from '../../../scorers/index.js';
 import type { OptimizationOnRows, PolicyOptimization } from '../contract/create.js';
 import type { SessionSpec } from '../../../core/jobs/spec.js';
-import { searchLimits } from '../../../core/search/config.js';
 import { groupRows, groupWarnings, namedWarnings } from '../../../core/prompts/row-groups.js';
-import { splitSeeds, type SeedSplit } from '../../../core/search/split.js';
+import { minSeeds, splitBounds, splitSeeds, type SeedSplit } from '../../../core/search/split.js';
 import { categoriesOf, checkExpected, jobRows, rowContents, type JobRows } from '../../../datasets/routes/job-rows.js';
 import { formWarnings } from '../../../datasets/routes/row-warnings.js';
 import { rowSource, type Rows, type RowSource } from '../../../datasets/routes/row-source.js';
 import { scorerChecks, type ScorerChecks } from '../../../datasets/routes/scorer-errors.js';
+import { pointerOf, refuse } from '../../../platform/http/server/errors.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
 import { optimizationPath as path, type SessionRows } from '../../../jobs/routes/specs.js';
-
-/** Shares of the budget that one evaluation, and one side of the held-out comparison, may take. */
-const shareOfBudget = 1 / 10;
-const smallestPart = 3;
 
 /**
  * The rows of a session on a data set. `check`: once the seeds are known, gives warnings;
@@ -63,13 +59,16 @@ export async function searchedRows(
 }
 
 async function splitFor(
-  { budget, rng_seed: rngSeed }: PolicyOptimization,
+  { budget, rng_seed: rngSeed, heldout_rows: wanted }: PolicyOptimization,
   rows: JobRows,
 ): Promise<{ split: SeedSplit; warnings: string[] }> {
-  const share = Math.floor(shareOfBudget * (budget?.max_rollouts ?? Infinity));
-  const most = Math.min(searchLimits.evaluationSeeds, Math.max(smallestPart, share));
-  const bounds = { train: searchLimits.trainSeeds, evaluation: most, heldout: most };
+  const bounds = splitBounds(budget?.max_rollouts ?? null, wanted);
   const grouped = groupRows(await rowContents(rows));
-  const split = splitSeeds(rows.spec.numRows, rngSeed, bounds, await categoriesOf(rows), grouped.groups);
+  const { groups } = grouped;
+  if (wanted !== undefined && wanted > Math.max(0, groups.length - minSeeds.apart)) {
+    const message = `must leave at least ${minSeeds.apart} of the ${groups.length} different rows for the search`;
+    throw refuse.invalid([{ pointer: pointerOf([...path, 'heldout_rows']), message }]);
+  }
+  const split = splitSeeds(rows.spec.numRows, rngSeed, bounds, await categoriesOf(rows), groups, wanted);
   return { split, warnings: groupWarnings(grouped, 'row', [split.train, split.evaluation, split.heldout]) };
 }

@@ -235,7 +235,7 @@ describe('a search by live traffic', () => {
     const winner = run.state.incumbent!.candidate;
     if (run.end.kind !== 'done' || winner === 0) {
       expect(heldout).toEqual([]);
-      expect(verdict?.verdict ?? null).toBe(run.end.kind === 'done' ? 'not_significantly_better' : null);
+      expect(verdict?.verdict ?? null).toBe(run.end.kind === 'done' ? 'inconclusive' : null);
       return;
     }
     const wanted = heldoutRollouts(config);

@@ -236,7 +236,7 @@ describe('the end of the search', () => {
       traffic(5, () => 0.5),
     );
     expect(unpaired.view(still.state).verdict).toMatchObject({
-      verdict: 'not_significantly_better',
+      verdict: 'inconclusive',
       difference: 0,
       low: 0,
       high: 0,

@@ -227,7 +227,7 @@ describe('the verdict', () => {
     expect(requests.filter(({ stage }) => stage === 'heldout')).toHaveLength(2 * 3 * 2);
     // 0.1, 0.9 and 0.1 against 0.5: a worse mean, not significant.
     const verdict = gepa.view(state).verdict!;
-    expect(verdict).toMatchObject({ verdict: 'not_significantly_better', basis: 'heldout', seeds: 3, baseline: 0.5 });
+    expect(verdict).toMatchObject({ verdict: 'inconclusive', basis: 'heldout', seeds: 3, baseline: 0.5 });
     expect(verdict.difference).toBeCloseTo((-0.4 + 0.4 - 0.4) / 3, 12);
     expect(verdict.low).toBe(-1);
     expect(verdict.high).toBeGreaterThan(0);
@@ -240,7 +240,7 @@ describe('the verdict', () => {
       propose: proposed,
     });
     const { verdict, difference, low } = gepa.view(state).verdict!;
-    expect(verdict).toBe('not_significantly_better');
+    expect(verdict).toBe('inconclusive');
     expect(difference).toBeGreaterThan(0.1);
     expect(low).toBeLessThan(0);
   });
@@ -256,7 +256,7 @@ describe('the verdict', () => {
 
   test('has no difference if the baseline wins, and is null before the end', () => {
     const unchanged = drive(config({ generations: 2, heldoutSeeds }), level);
-    expect(gepa.view(unchanged.state).verdict).toMatchObject({ verdict: 'not_significantly_better', low: 0, high: 0 });
+    expect(gepa.view(unchanged.state).verdict).toMatchObject({ verdict: 'inconclusive', low: 0, high: 0 });
     expect(unchanged.requests.filter(({ stage }) => stage === 'heldout')).toEqual([]);
     const won = drive(config({ generations: 2, heldoutSeeds }), scoring(gaining));
     for (const { before } of won.turns) expect(gepa.view(before).verdict).toBeNull();
