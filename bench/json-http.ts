@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { request } from 'undici';
 import { runTypeScript } from '../test/support/children.js';
 
 /** A server in its own process. */
@@ -26,9 +27,12 @@ export async function startJsonServer(file: string, args: string[] = []): Promis
 
 /** The answer to a GET, or to a POST with `body`; rejects with any status but 2xx. */
 export async function callJson<T>(url: string, body?: unknown): Promise<T> {
-  const response = await fetch(url, body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) });
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as T;
+  const sent = body === undefined ? {} : { method: 'POST' as const, body: JSON.stringify(body) };
+  // A model may take longer than the usual time-outs for the rows of a split.
+  const response = await request(url, { ...sent, headersTimeout: 0, bodyTimeout: 0 });
+  const text = await response.body.text();
+  if (response.statusCode > 299) throw new Error(`${url}: ${response.statusCode} ${text}`);
+  return JSON.parse(text) as T;
 }
 
 /** Serves answers to `METHOD path` on loopback, null as 404, and prints `{"url"}`. */

@@ -14,11 +14,19 @@ import type { RewardModel } from '../../search/reward-model.js';
 import { isCheaper } from '../../search/costs.js';
 import { ablationSeeds } from './ablation.js';
 import { maxRegressionSeeds } from './config.js';
-import { confirmingSeeds } from './demonstrations.js';
+import { confirmingSeeds, wonRace } from './demonstrations.js';
+import { confirmingRows, gainsOverall, isOpenText, solvedTested } from './open-text.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
 import { measuredOn, type Results } from '../../search/results.js';
-import { comparedSeeds, maxRounds, solvedSeeds, sumsOf, type TestSums } from '../../search/targeted-test.js';
+import {
+  comparedSeeds,
+  maxRounds,
+  solvedSeeds,
+  sumsOf,
+  type ComparedSeed,
+  type TestSums,
+} from '../../search/targeted-test.js';
 import type { GepaState, Trial } from './state.js';
 
 /** `saves`: accepted for its cost or length alone. */
@@ -33,17 +41,25 @@ export type AcceptanceStep = { ask: Pair[] } | AcceptanceResult;
 /** The next step of a child after a test round. */
 export function decideAcceptance(state: GepaState, model: RewardModel, trial: Trial): AcceptanceStep {
   const { candidate, parents, shown, rounds } = trial;
-  const sums = sumsOf(comparedSeeds(state, model, candidate), model);
-  const verdict = verdictOf(state, trial, sums);
+  const compared = comparedSeeds(state, model, candidate);
+  const sums = sumsOf(compared, model);
+  const verdict = verdictOf(state, model, trial, compared);
   const { gain, slack } = sums;
   const mayBeCheaper = gain >= -slack && savingOf(state, trial) !== null;
   if (parents.length > 1 || (gain <= slack && !mayBeCheaper)) return verdict;
+  if (rounds === 1 && trial.compose && !wonRace(state, model, trial)) return { ...verdict, accepted: false };
   if (rounds === 1) {
     // Without noise a later run of an inherited seed shows any loss, so additions need no test.
-    const seeds = regressionSeeds(state, model, trial, mayBeCheaper || model.noise.variance > 0 ? 1 : 0);
+    const least = isOpenText(state) ? solvedTested : mayBeCheaper || model.noise.variance > 0 ? 1 : 0;
+    const seeds = regressionSeeds(state, model, trial, least);
     if (seeds.length > 0) return { ask: pairsOf(candidate, seeds) };
   }
-  if (verdict.accepted || gain <= slack || rounds >= maxRounds) return verdict;
+  if (rounds === 2 && trial.compose === undefined && isOpenText(state)) {
+    const seeds = confirmingRows(state, model, trial, compared);
+    if (seeds.length > 0) return { ask: pairsOf(candidate, seeds) };
+  }
+  const isFinal = verdict.accepted || gain <= slack || model.noise.variance === 0;
+  if (isFinal || rounds >= maxRounds) return verdict;
   const [parent] = parents;
   return {
     ask: shown.flatMap((seed): Pair[] => [
@@ -54,19 +70,26 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
 }
 
 /** Whether a child that lost text, or has other turns, still lacks its regression test. */
-export function isUntested(model: RewardModel, { rounds, removed, compose }: Trial): boolean {
-  return model.noise.variance === 0 && rounds === 1 && (removed.length > 0 || compose !== undefined);
+export function isUntested(state: GepaState, model: RewardModel, { rounds, removed, compose }: Trial): boolean {
+  const isRisky = removed.length > 0 || compose !== undefined || isOpenText(state);
+  return model.noise.variance === 0 && rounds === 1 && isRisky;
 }
 
 /** The verdict from the known results, if the budget does not cover further rollouts. */
 export function decideFromKnownResults(state: GepaState, model: RewardModel, trial: Trial): AcceptanceResult {
-  return verdictOf(state, trial, sumsOf(comparedSeeds(state, model, trial.candidate), model));
+  return verdictOf(state, model, trial, comparedSeeds(state, model, trial.candidate));
 }
 
-function verdictOf(state: GepaState, trial: Trial, { expectedSum, childSum, ...sums }: TestSums): AcceptanceResult {
-  const { gain, slack, isGain, isKept } = sums;
+function verdictOf(
+  state: GepaState,
+  model: RewardModel,
+  trial: Trial,
+  compared: readonly ComparedSeed[],
+): AcceptanceResult {
+  const { expectedSum, childSum, gain, slack, isGain, isKept } = sumsOf(compared, model);
   if (trial.parents.length > 1) return { accepted: isKept, expectedSum, childSum };
-  if (isGain) return { accepted: true, expectedSum, childSum };
+  const isLasting = !isOpenText(state) || gainsOverall(state, model, trial, compared);
+  if (isGain && isLasting) return { accepted: true, expectedSum, childSum };
   // A child that solves nothing is cheap too, so require a parent with something to lose.
   const saves = gain >= -slack && expectedSum > slack && trial.rounds > 1 ? savingOf(state, trial) : null;
   return { accepted: saves !== null, ...(saves && { saves }), expectedSum, childSum };
@@ -93,7 +116,8 @@ export function regressionSeeds(state: GepaState, model: RewardModel, trial: Tri
   );
   // One changed step can break every seed of a graph at once.
   const additions = state.config.editsStructure ? Math.max(1, least) : least;
-  const count = Math.min(maxRegressionSeeds(state.config), removed.length > 0 ? minibatchOf(state.config) : additions);
+  const most = isOpenText(state) ? solvedTested : maxRegressionSeeds(state.config);
+  const count = Math.min(most, Math.max(additions, removed.length > 0 ? minibatchOf(state.config) : 0));
   return [...new Set([...taught, ...solved])].slice(
     0,
     Math.max(count, Math.min(taught.length, maxRegressionSeeds(state.config))),

@@ -64,7 +64,7 @@ export function decideTests(
     }
     const isCut = 'ask' in step;
     const verdict = isCut ? decideFromKnownResults(before, model, trial) : step;
-    const accepted = verdict.accepted && !(isCut && isUntested(model, trial));
+    const accepted = verdict.accepted && !(isCut && isUntested(before, model, trial));
     state = accepted
       ? accept(state, model, trial, verdict, decisions)
       : reject(state, trial, isCut ? 'budget' : 'not_better', verdict, decisions);

@@ -14,7 +14,7 @@ import { rewardModelOf } from '../../search/model-cache.js';
 import type { CandidateSummary, DemoAnswer } from '../../search/protocol.js';
 import { firstOfSeeds, measuredOn, rolloutsOf } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
-import { solvedSeeds } from '../../search/targeted-test.js';
+import { comparedSeeds, solvedSeeds, sumsOf } from '../../search/targeted-test.js';
 import { openRound } from '../../search/round.js';
 import { confirmedPerDemo, exploredPerDemo, gepaLimits, maxRegressionSeeds, type GepaConfig } from './config.js';
 import { parentOf } from './parents.js';
@@ -28,6 +28,8 @@ const maxRequested = 200;
 const maxOpen = 60;
 /** Sets that a generation tests. */
 const setsAtOnce = 3;
+/** Generations of texts between two of sets: few sets gain on the first that did. */
+const textsBetween = 10;
 /** Gains before any test, of `priorTests`; equal ones let demonstrations begin. */
 const priorGains = 1.5;
 const priorTests = 2;
@@ -43,7 +45,8 @@ export function isDemonstrating(state: GepaState): boolean {
   if (demonstrations === undefined) return true;
   const hasSet = ({ candidate }: CandidateSummary) => isSet(state, candidate);
   const tested = candidates.filter(({ candidate }) => candidate > 0 && results[candidate] !== undefined);
-  if (tested.some((summary) => summary.generation === begun && hasSet(summary))) return false;
+  const latest = tested.findLast(hasSet);
+  if (latest && begun - latest.generation <= textsBetween) return false;
   const isGain = ({ candidate }: CandidateSummary) => pool.includes(candidate);
   // The sets of a generation are one test, as they have one winner at most.
   const races = [...groupBy(tested.filter(hasSet), ({ generation }) => generation).values()];
@@ -141,7 +144,6 @@ export function planDemonstrations(state: GepaState): Trial[] {
   const shown = [...new Set([...failed.slice(0, tested - solved.length), ...solved])];
   const most = Math.min(
     setsAtOnce,
-    config.populationSize,
     Math.floor(searchRollouts(state) / shown.length),
     gepaLimits.candidates - nextCandidate,
   );
@@ -157,6 +159,17 @@ export function planDemonstrations(state: GepaState): Trial[] {
         parents: [parent],
       },
     }));
+}
+
+/** Whether no other set of the generation has gained more on the rows that all ran. */
+export function wonRace(state: GepaState, model: RewardModel, { candidate, generation }: Trial): boolean {
+  const gainOf = (set: number) => sumsOf(comparedSeeds(state, model, set), model).gain;
+  const rivals = state.candidates.filter((other) => other.generation === generation && isSet(state, other.candidate));
+  const own = gainOf(candidate);
+  return rivals.every((other) => {
+    const gain = other.candidate === candidate ? -Infinity : gainOf(other.candidate);
+    return gain < own || (gain === own && other.candidate > candidate);
+  });
 }
 
 /** Further rows that the parent ran, on which a set that gained is compared: its share. */

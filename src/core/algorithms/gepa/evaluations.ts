@@ -16,6 +16,7 @@ import type { RewardModel } from '../../search/reward-model.js';
 import { canSpareEvaluation } from './budget.js';
 import { isBudgetAmple } from './cohort.js';
 import { forecast } from './forecast.js';
+import { isOpenText } from './open-text.js';
 import { isBetter } from './pool.js';
 import type { GepaState } from './state.js';
 
@@ -23,6 +24,8 @@ import type { GepaState } from './state.js';
 const evaluationInterval = 6;
 /** The same while the budget is ample. */
 const ampleInterval = 3;
+/** Evaluations that the budget must have left for that of the first candidate that gained. */
+const leftForAnchor = 2;
 /** Rollouts of all evaluations before the end: their rewards are the largest part of the state. */
 const maxEvaluationRollouts = 15_000;
 
@@ -75,6 +78,9 @@ export function isEvaluationDue(state: GepaState, model: RewardModel, incumbent:
   const spent = cost * candidates.filter(({ reward }) => reward !== null).length;
   if (spent >= maxEvaluationRollouts) return false;
   const { targetReward } = config;
+  // What gains on a few rows later may lose on others: the first gain is measured, to fall back on.
+  const isFirst = candidates.filter(({ reward }) => reward !== null).length === 1;
+  if (isOpenText(state) && isFirst && incumbent !== 0 && searchRollouts(state) >= leftForAnchor * cost) return true;
   if (targetReward !== null && forecast(state, model, incumbent).mean >= targetReward) return true;
   const isLongAgo = state.asked - state.evaluatedAt >= evaluationInterval * cost;
   if (canSpareEvaluation(state) || (isLongAgo && searchRollouts(state) >= cost)) return true;

@@ -5,6 +5,7 @@ import { canImprove } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { paretoFront, removeDominated } from '../../search/pareto-front.js';
 import type { RewardModel } from '../../search/reward-model.js';
+import { isOpenText } from './open-text.js';
 import { incumbentOf, meansOf } from './pool.js';
 import { drawOtherLine, isStalled, parentDraws, tiedChildren } from './stall.js';
 import type { GepaState } from './state.js';
@@ -25,7 +26,9 @@ export function drawParent(state: GepaState): number | undefined {
   const model = rewardModelOf(state);
   if (config.parentSelection === 'pareto') return drawFromFront(state, model);
   const incumbent = incumbentOf(state, model);
-  const tied = tiedChildren(state, model, incumbent).findLast(
+  // A child that changes nothing on a few rows may lose on others.
+  const ties = isOpenText(state) ? [] : tiedChildren(state, model, incumbent);
+  const tied = ties.findLast(
     (child) => child.generation === generation - 1 && !isCheaper(costs, incumbent, child.candidate),
   );
   if (tied && canImprove(state, model, tied.candidate)) return tied.candidate;

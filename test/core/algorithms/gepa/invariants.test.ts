@@ -297,7 +297,8 @@ describe('a GEPA search', () => {
           const gain = decision.childSum - decision.parentSum;
           const mayTie = decision.reason === 'shorter' || parentsOf.get(decision.candidate)!.length > 1;
           if (decision.type === 'candidate_accepted') expect(gain).toBeGreaterThan(mayTie ? -1e-6 : 1e-10);
-          else expect(gain).toBeLessThan(1e-6);
+          // Of open text, a gain on the tested rows may be a loss over all.
+          else if (typeof after.demonstrations !== 'object') expect(gain).toBeLessThan(1e-6);
         }
       }
     },

@@ -1,0 +1,111 @@
+import { expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { range } from '../../../support/range.js';
+import { config, drive, proposed, type World } from './driver.js';
+
+// A model of open text: a change of the prompt changes answers on rows that it was not written for,
+// so a gain on a few rows may be a loss over all. Each prompt has a true share of right answers.
+
+interface Kind {
+  base: number;
+  /** Share of the possible gain that rows as turns, and a text, make; negative: a loss. */
+  turns: { mean: number; sd: number };
+  text: { mean: number; sd: number };
+}
+
+interface Prompt {
+  share: number;
+  /** Its share without turns. */
+  text: number;
+  turns: readonly number[];
+  /** In 0 to 1; an answer is right below `share`. */
+  difficulty(seed: number): number;
+}
+
+const best = 0.92;
+/** Answers that a change draws anew. */
+const redrawn = { turns: 0.35, text: 0.25 };
+
+const uniform = (...key: (string | number)[]) =>
+  createHash('sha1').update(key.join('|')).digest().readUInt32BE(0) / 2 ** 32;
+const normal = ({ mean, sd }: Kind['text'], ...key: (string | number)[]) =>
+  mean + sd * Math.sqrt(-2 * Math.log(1 - uniform(...key, 'a'))) * Math.cos(2 * Math.PI * uniform(...key, 'b'));
+const moved = (share: number, by: number) =>
+  Math.max(0.02, Math.min(0.98, by > 0 ? share + (best - share) * by : share * (1 + by)));
+
+function openText(run: number, kind: Kind): { world: World; prompts: Map<number, Prompt> } {
+  const base: Prompt = {
+    share: kind.base,
+    text: kind.base,
+    turns: [],
+    difficulty: (seed) => uniform(run, 'base', seed),
+  };
+  const prompts = new Map([[0, base]]);
+  const seedOf = new Map<number, number>();
+  const isRight = (prompt: Prompt, seed: number) => prompt.difficulty(seed) < prompt.share;
+  const add = (id: number, parent: Prompt, share: number, changed: Partial<Prompt>, anew: number) => {
+    const difficulty = (seed: number) =>
+      uniform(run, id, 'anew', seed) < anew ? uniform(run, id, seed) : parent.difficulty(seed);
+    prompts.set(id, { ...parent, ...changed, share, difficulty });
+  };
+  const world: World = {
+    rollout({ ordinal, candidate, seed }) {
+      seedOf.set(ordinal, seed);
+      return Number(isRight(prompts.get(candidate)!, seed));
+    },
+    propose(request) {
+      const { candidate, compose, merge } = request;
+      const parent = prompts.get(merge?.[0] ?? request.parent)!;
+      if (compose) {
+        const turns = compose.demos[0]!.labeled.map((ordinal) => seedOf.get(ordinal)!);
+        const failing = turns.filter((seed) => !isRight(base, seed)).length;
+        const gain = { ...kind.turns, mean: kind.turns.mean * (0.65 + 0.35 * Math.min(1, failing / 12)) };
+        add(candidate, parent, moved(parent.text, normal(gain, run, candidate)), { turns }, redrawn.turns);
+      } else if (!merge) {
+        const text = moved(parent.text, normal(kind.text, run, candidate));
+        add(candidate, parent, moved(parent.share, text / parent.text - 1), { text }, redrawn.text);
+      } else add(candidate, parent, parent.share, {}, 0);
+      return proposed(request);
+    },
+    findDemos: ({ ordinals }) => ({
+      components: ['system'],
+      slots: [{ component: null, bootstrapped: [], labeled: ordinals, sameAnswer: [] }],
+    }),
+  };
+  return { world, prompts };
+}
+
+const runs = 24;
+
+/** The mean true share of the winners. */
+function winners(kind: Kind, maxRollouts: number): number {
+  const shares = range(0, runs).map((run) => {
+    const { world, prompts } = openText(run, kind);
+    const settings = { populationSize: 2, generations: 499, demonstrations: 16, rngSeed: run };
+    const seeds = { trainSeeds: range(0, 60), evaluationSeeds: range(100, 40) };
+    const { state } = drive(config({ ...settings, ...seeds, maxRollouts }), world);
+    return prompts.get(state.best!.candidate)!.share;
+  });
+  return shares.reduce((total, share) => total + share, 0) / runs;
+}
+
+test.each<[string, Kind, [budget: number, least: number][]]>([
+  [
+    'turns help, most texts harm',
+    { base: 0.6, turns: { mean: 0.75, sd: 0.12 }, text: { mean: -0.25, sd: 0.25 } },
+    [
+      [200, 0.81],
+      [400, 0.83],
+    ],
+  ],
+  [
+    'turns help a little, texts more',
+    { base: 0.5, turns: { mean: 0.2, sd: 0.1 }, text: { mean: 0.12, sd: 0.2 } },
+    [
+      [200, 0.62],
+      [400, 0.7],
+    ],
+  ],
+])('%s', (_, kind, bars) => {
+  for (const [budget, least] of bars) expect(winners(kind, budget)).toBeGreaterThan(least);
+});
