@@ -151,7 +151,7 @@ describe('optimize', () => {
       const { code, out, err } = await ratchet('optimize', ...files);
       expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('10 held-out rows') });
       expect(out).toMatch(
-        /^Better on 10 held-out rows: 0\.\d+ -> (?:0\.9|1\.0)00 \(unseen rows: 0\.\d+ to \S+\); 95 %: difference 0\.\d+ to /m,
+        /^(?:Better|Inconclusive) on 10 held-out rows: 0\.\d+ -> (?:0\.9|1\.0)00 \(unseen rows: 0\.\d+ to \S+\); 95 %: difference 0\.\d+ to /m,
       );
       const better = await written('better.txt');
       for (const subject of Object.keys(teams)) expect(better).toContain(subject);
