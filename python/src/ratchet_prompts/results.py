@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 
 from . import types as t
 from ._prompts import text_of
-from ._report import curve_svg, diff_html, diff_lines, dollars, number, unseen, table_html
+from ._report import curve_svg, diff_html, diff_lines, dollars, number, table_html, unseen
 from ._rows import frame_of
 from .client import Client
 from .jobs import Deployment, Session
@@ -167,7 +167,8 @@ class EvaluationResult:
 
     def __repr__(self) -> str:
         failed = f"; {self.failed} failed" if self.failed else ""
-        line = f"Evaluation {self.job_id}: mean reward {number(self.reward)}{unseen(self.reward_interval)} on {self.succeeded} rows{failed}"
+        mean = f"mean reward {number(self.reward)}{unseen(self.reward_interval)}"
+        line = f"Evaluation {self.job_id}: {mean} on {self.succeeded} rows{failed}"
         notes = [f"Note: {warning}" for warning in self.warnings]
         return "\n".join([f"{line}, {dollars(self.cost_usd)}", *notes])
 

@@ -50,11 +50,11 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
   if (rounds === 1 && trial.compose && !wonRace(state, model, trial)) return { ...verdict, accepted: false };
   if (rounds === 1) {
     // Without noise a later run of an inherited seed shows any loss, so additions need no test.
-    const least = isOpenText(state) ? solvedTested : mayBeCheaper || model.noise.variance > 0 ? 1 : 0;
+    const least = isOpenText(state, model) ? solvedTested : mayBeCheaper || model.noise.variance > 0 ? 1 : 0;
     const seeds = regressionSeeds(state, model, trial, least);
     if (seeds.length > 0) return { ask: pairsOf(candidate, seeds) };
   }
-  if (rounds === 2 && trial.compose === undefined && isOpenText(state)) {
+  if (rounds === 2 && trial.compose === undefined && isOpenText(state, model)) {
     const seeds = confirmingRows(state, model, trial, compared);
     if (seeds.length > 0) return { ask: pairsOf(candidate, seeds) };
   }
@@ -71,7 +71,7 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
 
 /** Whether a child that lost text, or has other turns, still lacks its regression test. */
 export function isUntested(state: GepaState, model: RewardModel, { rounds, removed, compose }: Trial): boolean {
-  const isRisky = removed.length > 0 || compose !== undefined || isOpenText(state);
+  const isRisky = removed.length > 0 || compose !== undefined || isOpenText(state, model);
   return model.noise.variance === 0 && rounds === 1 && isRisky;
 }
 
@@ -88,7 +88,7 @@ function verdictOf(
 ): AcceptanceResult {
   const { expectedSum, childSum, gain, slack, isGain, isKept } = sumsOf(compared, model);
   if (trial.parents.length > 1) return { accepted: isKept, expectedSum, childSum };
-  const isLasting = !isOpenText(state) || gainsOverall(state, model, trial, compared);
+  const isLasting = !isOpenText(state, model) || gainsOverall(state, model, trial, compared);
   if (isGain && isLasting) return { accepted: true, expectedSum, childSum };
   // A child that solves nothing is cheap too, so require a parent with something to lose.
   const saves = gain >= -slack && expectedSum > slack && trial.rounds > 1 ? savingOf(state, trial) : null;
@@ -116,7 +116,7 @@ export function regressionSeeds(state: GepaState, model: RewardModel, trial: Tri
   );
   // One changed step can break every seed of a graph at once.
   const additions = state.config.editsStructure ? Math.max(1, least) : least;
-  const most = isOpenText(state) ? solvedTested : maxRegressionSeeds(state.config);
+  const most = isOpenText(state, model) ? solvedTested : maxRegressionSeeds(state.config);
   const count = Math.min(most, Math.max(additions, removed.length > 0 ? minibatchOf(state.config) : 0));
   return [...new Set([...taught, ...solved])].slice(
     0,

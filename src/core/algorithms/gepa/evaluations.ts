@@ -80,7 +80,8 @@ export function isEvaluationDue(state: GepaState, model: RewardModel, incumbent:
   const { targetReward } = config;
   // What gains on a few rows later may lose on others: the first gain is measured, to fall back on.
   const isFirst = candidates.filter(({ reward }) => reward !== null).length === 1;
-  if (isOpenText(state) && isFirst && incumbent !== 0 && searchRollouts(state) >= leftForAnchor * cost) return true;
+  if (isOpenText(state, model) && isFirst && incumbent !== 0 && searchRollouts(state) >= leftForAnchor * cost)
+    return true;
   if (targetReward !== null && forecast(state, model, incumbent).mean >= targetReward) return true;
   const isLongAgo = state.asked - state.evaluatedAt >= evaluationInterval * cost;
   if (canSpareEvaluation(state) || (isLongAgo && searchRollouts(state) >= cost)) return true;

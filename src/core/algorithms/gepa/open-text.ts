@@ -1,12 +1,12 @@
 /**
- * Searches whose rows have right answers: their texts are read by a model, and an edit changes
- * answers on other rows than those it was written for. Worlds of explicit rules know no such loss.
+ * Open text: an edit changes answers on other rows than those it was written for. A search on rows
+ * with right answers learns from its children whether that is so; explicit rules know no such loss.
  */
 import { isSolved, mean, square, sum } from '../../math/rewards.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { searchRollouts } from '../../search/budget.js';
-import { posteriorsLeft, type ComparedSeed } from '../../search/targeted-test.js';
-import type { GepaState, Trial } from './state.js';
+import { comparedSeeds, posteriorsLeft, type ComparedSeed } from '../../search/targeted-test.js';
+import { isSet, type GepaState, type Trial } from './state.js';
 
 /** Solved rows of the parent on which a child that gained is tested. */
 export const solvedTested = 3;
@@ -15,8 +15,29 @@ const confirmedOn = 8;
 /** Standard errors by which the gain over all rows must exceed 0. */
 const requiredErrors = 0.3;
 
-export function isOpenText({ demonstrations }: GepaState): boolean {
-  return typeof demonstrations === 'object';
+/** The share of the solved rows that children lose, from which on text is open. */
+const leastLosses = 1 / 20;
+
+/** Not part of any state: several decisions of a step ask. */
+const known = new WeakMap<RewardModel, boolean>();
+
+export function isOpenText(state: GepaState, model: RewardModel): boolean {
+  if (typeof state.demonstrations !== 'object') return false;
+  let isOpen = known.get(model);
+  if (isOpen === undefined) known.set(model, (isOpen = losesElsewhere(state, model)));
+  return isOpen;
+}
+
+/** Turns tell a model nothing but other rows: where they change an answer, texts do, too. */
+function losesElsewhere(state: GepaState, model: RewardModel): boolean {
+  const tests = state.candidates
+    .filter(({ parents }) => parents.length === 1)
+    .map(({ candidate }) => ({ candidate, rows: comparedSeeds(state, model, candidate) }));
+  const hasChanged = ({ own, expected }: ComparedSeed) => Math.abs(own - expected.mean) > 1e-9;
+  if (tests.some(({ candidate, rows }) => isSet(state, candidate) && rows.some(hasChanged))) return true;
+  const solved = tests.flatMap(({ rows }) => rows.filter(({ expected }) => isSolved(expected.mean)));
+  const lost = solved.filter(({ own }) => !isSolved(own));
+  return lost.length > 0 && lost.length >= leastLosses * solved.length;
 }
 
 /** Further rows of the parent for a text that gains over all rows so far; empty: it does not. */

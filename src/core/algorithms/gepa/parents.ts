@@ -27,7 +27,7 @@ export function drawParent(state: GepaState): number | undefined {
   if (config.parentSelection === 'pareto') return drawFromFront(state, model);
   const incumbent = incumbentOf(state, model);
   // A child that changes nothing on a few rows may lose on others.
-  const ties = isOpenText(state) ? [] : tiedChildren(state, model, incumbent);
+  const ties = isOpenText(state, model) ? [] : tiedChildren(state, model, incumbent);
   const tied = ties.findLast(
     (child) => child.generation === generation - 1 && !isCheaper(costs, incumbent, child.candidate),
   );
