@@ -32,14 +32,11 @@ export async function run(): Promise<string> {
     try {
       const lines = [];
       for (const [what, verdict] of verdictsOf(service)) {
-        process.stderr.write(`  ${what} …\n`);
         const verdicts = await each(runs, verdict);
         const count = (wanted: Conclusion) => verdicts.filter((one) => one === wanted).length;
-        lines.push([
-          what,
-          String(runs),
-          ...(['better', 'worse', 'inconclusive'] as const).map((one) => String(count(one))),
-        ]);
+        const counts = (['better', 'worse', 'inconclusive'] as const).map((one) => String(count(one)));
+        process.stderr.write(`  ${what}: ${counts.join(', ')}\n`);
+        lines.push([what, String(runs), ...counts]);
       }
       return markdownTable(['equal prompts', 'runs', 'better', 'worse', 'inconclusive'], lines);
     } finally {
@@ -99,7 +96,7 @@ function verdictsOf({ client }: Service): [what: string, verdict: Verdict][] {
         const source = { messages: served, policy };
         const gate = { dataset: { rows }, scorer, preflight: false };
         const name = `aa-${n}`;
-        await client.deployments.create({ name, source }).then(completed);
+        await (await client.deployments.create({ name, source })).wait();
         const job = await client.deployments.create({ name, source, gate: { ...gate, min_improvement: 0 } });
         await job.wait();
         return (await job.get()).gate!.comparison!.verdict;

@@ -221,6 +221,7 @@ def _optimization(
         "reward_interval": results["best_reward_interval"],
         "interval": None,
         "basis": None,
+        "rows_needed": None,
     }
     if comparison is not None:
         measured = {
@@ -229,6 +230,7 @@ def _optimization(
             "baseline_reward": comparison["baseline_reward"],
             "interval": (comparison["interval"]["low"], comparison["interval"]["high"]),
             "basis": comparison["basis"],
+            "rows_needed": comparison["rows_needed"],
         }
     return Optimization(
         job_id=session.id,

@@ -43,6 +43,8 @@ class Optimization:
     warnings: List[str]
     reward_interval: Optional[t.Interval] = field(default=None)
     """95 % interval of `reward` for unseen rows of the same kind."""
+    rows_needed: Optional[int] = field(default=None)
+    """Rows that would decide an inconclusive verdict; None if it is decided, or no difference was seen."""
     split: Optional[t.Split] = field(default=None)
     dataset_id: Optional[str] = field(default=None)
     client: Optional[Client] = field(default=None)
@@ -113,10 +115,11 @@ class Optimization:
             return f"{self.status}, reward {number(self.reward)} ({counted})"
         rows = "held-out rows" if self.basis == "heldout" else "the rows that selected it"
         low, high = self.interval
+        needed = "" if self.rows_needed is None else f"; about {self.rows_needed} rows would decide"
         return (
             f"{VERDICTS.get(self.verdict, self.verdict)} on {rows}: {number(self.baseline_reward)} -> "
-            f"{number(self.reward)}{unseen(self.reward_interval)}; 95 %: difference {number(low)} to {number(high)}, "
-            f"{counted}"
+            f"{number(self.reward)}{unseen(self.reward_interval)}; 95 %: difference {number(low)} to {number(high)}"
+            f"{needed}, {counted}"
         )
 
     def _repr_html_(self) -> str:

@@ -1,6 +1,6 @@
 /** The numbers of a result in words. */
 import { expect, test } from '@jest/globals';
-import { judgeWords, noiseWords, verdictWords } from '../../../dashboard/src/pages/search/verdict.js';
+import { judgeWords, noiseWords, plannedWords, verdictWords } from '../../../dashboard/src/pages/search/verdict.js';
 import type { Results } from '../../../dashboard/src/data/search.js';
 
 const comparison = {
@@ -27,6 +27,15 @@ test('what would decide an inconclusive comparison is said', () => {
   expect(verdictWords({ verdict: 'inconclusive', comparison: open, best_candidate: best(false) })).toContain(
     '314 rows',
   );
+});
+
+test.each([
+  [15, 1 / 3, /^With 15 held-out rows only a difference above 0\.33 will show\. 80 /],
+  [2, null, /^2 held-out rows show no difference/],
+  [80, 0.1, /0\.10 will show\.$/],
+])('what %d held-out rows can show', (seeds, least, sentence) => {
+  const planned = { basis: 'heldout' as const, seeds, least_difference: least, seeds_for_tenth: 80 };
+  expect(plannedWords(planned)).toMatch(sentence);
 });
 
 test('there is no verdict before the end, and no winner where the baseline is the best', () => {

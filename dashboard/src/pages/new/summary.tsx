@@ -1,4 +1,5 @@
 import type { DryRun, FieldError } from '../../../../src/client/index.js';
+import { plannedWords } from '../search/verdict.js';
 import { count, dollars } from '../../util/format.js';
 import { ActionButton, Panel, Problem, Stat, Stats } from '../../ui/basics.js';
 import type { EstimateState } from './estimate.js';
@@ -41,7 +42,7 @@ export function Summary(props: {
   );
 }
 
-function Figures({ answer: { estimate, split, warnings } }: { answer: DryRun }) {
+function Figures({ answer: { estimate, split, planned_comparison: planned, warnings } }: { answer: DryRun }) {
   const { rollouts, cost_usd: cost } = estimate;
   return (
     <>
@@ -57,6 +58,7 @@ function Figures({ answer: { estimate, split, warnings } }: { answer: DryRun }) 
           : 'The price of a model is unknown, so there is no estimate of the cost.'}
       </p>
       {split && <Split split={split} />}
+      {planned && <p class="quiet">{plannedWords(planned)}</p>}
       {warnings.map((warning) => (
         <p key={warning} class="note">
           {warning}

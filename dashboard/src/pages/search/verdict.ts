@@ -1,5 +1,6 @@
 /** The result of a search in words. */
 import { count, reward, signed } from '../../util/format.js';
+import type { Answer } from '../../../../src/client/index.js';
 import type { Results } from '../../data/search.js';
 
 const interval = ({ low, high }: { low: number; high: number }): string => `${signed(low)} to ${signed(high)}`;
@@ -22,6 +23,18 @@ export function verdictWords({ verdict, comparison, best_candidate: best }: Verd
   const numbers = `${signed(difference)} on ${where} (95 % interval ${interval(comparison.interval)})`;
   const means = `from ${reward(baseline)} to ${reward(winner)} (unseen rows: ${unseen})`;
   return `${said}: ${numbers}, ${means}.${rowsNeededWords(comparison.rows_needed)}`;
+}
+
+type Planned = NonNullable<Answer<'createSession'>['planned_comparison']>;
+
+/** What the comparison at the end will be able to show. */
+export function plannedWords({ basis, seeds, least_difference: least, seeds_for_tenth: enough }: Planned): string {
+  const rows = `${count(seeds)} ${basis === 'heldout' ? 'held-out' : 'evaluation'} rows`;
+  const shows =
+    least === null
+      ? `${rows} show no difference, however large.`
+      : `With ${rows} only a difference above ${least.toFixed(2)} will show.`;
+  return seeds >= enough ? shows : `${shows} ${count(enough)} held-out rows show 0.1.`;
 }
 
 /** What would decide an inconclusive comparison; empty: it is decided, or nothing would. */
