@@ -1,8 +1,14 @@
 import type { Answer, Ratchet } from '../../client/index.js';
 import { meanInterval } from '../../core/math/mean-interval.js';
-import { changedSeeds, withRepeats, type RepeatedRewards } from '../../core/math/repeated-pairs.js';
+import {
+  changedSeeds,
+  rewardPairs,
+  testRepeated,
+  withRepeats,
+  type RepeatedRewards,
+} from '../../core/math/repeated-pairs.js';
 import { exceeds } from '../../core/math/rewards.js';
-import { conclusionOf, rowsToDecide, sampleOf, testPaired } from '../../core/math/statistics.js';
+import { conclusionOf, rowsToDecide, sampleOf } from '../../core/math/statistics.js';
 import { evaluationEnd, requireCompleted, startEvaluation } from '../commands/evaluate.js';
 import { inOptions } from '../task/faults.js';
 import { policyOf } from '../task/policy.js';
@@ -86,11 +92,10 @@ function judgeRows(
   rewards: RepeatedRewards,
 ): CheckComparison {
   const { candidate, incumbent, flipped } = withRepeats(rewards);
-  const pairs = incumbent!.flatMap((before, at) => (before === null ? [] : [[before, candidate[at]!] as const]));
-  const [before, after] = [pairs.map(([reward]) => reward), pairs.map(([, reward]) => reward)];
-  const tested = testPaired(after, before);
-  const won = pairs.filter(([old, now]) => exceeds(now, old)).length;
-  const lost = pairs.filter(([old, now]) => exceeds(old, now)).length;
+  const { ours: after, theirs: before } = rewardPairs(candidate, incumbent);
+  const tested = testRepeated(rewards);
+  const won = after.filter((now, at) => exceeds(now, before[at]!)).length;
+  const lost = after.filter((now, at) => exceeds(before[at]!, now)).length;
   const sideOf = (rewards: readonly number[]) => {
     const { mean, low, high } = meanInterval(sampleOf(rewards));
     return { mean_reward: mean, mean_reward_interval: { low, high } };
@@ -99,13 +104,13 @@ function judgeRows(
     ...comparison,
     a: { ...comparison.a, ...sideOf(before) },
     b: { ...comparison.b, ...sideOf(after) },
-    seeds_compared: pairs.length,
+    seeds_compared: after.length,
     difference: { mean: tested.difference, low: tested.low, high: tested.high },
     verdict: conclusionOf(tested),
-    rows_needed: rowsToDecide(tested, pairs.length),
+    rows_needed: rowsToDecide(tested, after.length),
     won,
     lost,
-    tied: pairs.length - won - lost,
+    tied: after.length - won - lost,
     flipped_rows: flipped.map((at) => seeds[at]!),
   };
 }

@@ -1,8 +1,8 @@
 /** Whether a candidate may go live: its rewards against a minimum or the live candidate's. */
 import { meanInterval, type Interval } from '../math/mean-interval.js';
 import { mean } from '../math/rewards.js';
-import { withRepeats, type RepeatedRewards } from '../math/repeated-pairs.js';
-import { rowsToDecide, sampleOf, testPaired, type Tested } from '../math/statistics.js';
+import { rewardPairs, testRepeated, withRepeats, type RepeatedRewards } from '../math/repeated-pairs.js';
+import { rowsToDecide, sampleOf, type Tested } from '../math/statistics.js';
 
 /** The gate's condition; one of the two is set. */
 export interface Threshold {
@@ -48,22 +48,21 @@ export function evaluateGate({ minReward, minImprovement }: Threshold, measured:
     const message = `The candidate's mean reward is ${formatNumber(candidateReward)} ${on}; min_reward is ${formatNumber(minReward)}.`;
     return { passed, ...own, ...notMeasured, message };
   }
-  const pairs = (others ?? []).flatMap((reward, at) => (reward === null ? [] : [[candidate[at]!, reward] as const]));
-  const [ours, theirs] = [pairs.map(([reward]) => reward), pairs.map(([, reward]) => reward)];
+  const { ours, theirs } = rewardPairs(candidate, others);
   const incumbentReward = mean(theirs);
   if (incumbentReward === null) {
     const says = `No comparison: no rollout of the live candidate has a reward. The candidate's mean reward is ${formatNumber(candidateReward)} ${on}.`;
     return { passed: false, ...own, ...notMeasured, message: says };
   }
-  const tested = testPaired(ours, theirs);
-  const rowsNeeded = rowsToDecide(tested, pairs.length);
-  const comparison = { ...tested, rowsNeeded, seeds: pairs.length };
+  const tested = testRepeated(measured);
+  const rowsNeeded = rowsToDecide(tested, ours.length);
+  const comparison = { ...tested, rowsNeeded, seeds: ours.length };
   const { difference, low, high } = comparison;
-  const isSingle = pairs.length === 1;
+  const isSingle = ours.length === 1;
   const passed = !isSingle && low >= minImprovement!;
   const says =
     `The candidate's mean reward is ${formatNumber(candidateReward)} ${on}, against ${formatNumber(incumbentReward)}: better by ` +
-    `${formatNumber(difference)} on ${pairs.length} common seeds${pairs.length < candidate.length ? `, where it has ${formatNumber(mean(ours)!)}` : ''}, 95 % interval ${formatBound(low)} to ${formatBound(high)}${isSingle ? ' (one seed shows nothing)' : ''}; its lower end ` +
+    `${formatNumber(difference)} on ${ours.length} common seeds${ours.length < candidate.length ? `, where it has ${formatNumber(mean(ours)!)}` : ''}, 95 % interval ${formatBound(low)} to ${formatBound(high)}${isSingle ? ' (one seed shows nothing)' : ''}; its lower end ` +
     `${passed ? 'reaches' : 'does not reach'} min_improvement, ${formatNumber(minImprovement!)}.${rowsNeeded === null || difference < 0 ? '' : ` About ${rowsNeeded} seeds would show such a gain.`}${flippedWords(flippedSeeds)}`;
   const { low: least, high: greatest } = meanInterval(sampleOf(theirs));
   const incumbent = { incumbentReward, incumbentInterval: { low: least, high: greatest } };

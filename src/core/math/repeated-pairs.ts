@@ -3,6 +3,8 @@
  * a model that answers the same prompt in two ways looks like a difference of the sides.
  */
 
+import { testPaired, type Tested } from './statistics.js';
+
 /** In the order of the seeds; null: the rollout failed. */
 export interface RepeatedRewards {
   candidate: readonly (number | null)[];
@@ -39,4 +41,26 @@ export function withRepeats({ candidate, incumbent, repeats }: RepeatedRewards) 
     return first !== second || before !== again;
   });
   return { candidate: ours, incumbent: theirs, worst, flipped };
+}
+
+/** The rewards of both sides on the seeds where the incumbent has one. */
+export function rewardPairs(candidate: readonly number[], incumbent: readonly (number | null)[] | null) {
+  const pairs = (incumbent ?? []).flatMap((reward, at) => (reward === null ? [] : [[candidate[at]!, reward] as const]));
+  return { ours: pairs.map(([reward]) => reward), theirs: pairs.map(([, reward]) => reward) };
+}
+
+/**
+ * Candidate less incumbent. With second rollouts the interval covers that of the first ones, too: a
+ * difference must show in both.
+ */
+export function testRepeated({ repeats, ...first }: RepeatedRewards): Tested {
+  const testOf = (rewards: RepeatedRewards) => {
+    const { candidate, incumbent } = withRepeats(rewards);
+    const { ours, theirs } = rewardPairs(candidate, incumbent);
+    return testPaired(ours, theirs);
+  };
+  const once = testOf(first);
+  if (!repeats) return once;
+  const tested = testOf({ ...first, repeats });
+  return { ...tested, low: Math.min(once.low, tested.low), high: Math.max(once.high, tested.high) };
 }

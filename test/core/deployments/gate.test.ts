@@ -200,6 +200,10 @@ describe('min_improvement', () => {
           return total + ((own ?? worst) + (ownAgain ?? worst) - before[0]! - before[1]!) / 2;
         }, 0);
         expect(comparison!.difference).toBeCloseTo(sum / common.length, 9);
+        const once = judged(betterBy(0), first).comparison!;
+        // What the first rollouts do not show is not shown by the means alone.
+        expect(comparison!.low).toBeLessThanOrEqual(once.low + 1e-9);
+        expect(comparison!.high).toBeGreaterThanOrEqual(once.high - 1e-9);
         const flips = changed.filter((at) => {
           const [own, other, ownAgain, otherAgain] = rows[at]!;
           return (own ?? worst) !== (ownAgain ?? worst) || (otherAgain !== null && otherAgain !== other);
