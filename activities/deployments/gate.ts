@@ -6,6 +6,7 @@ import type { Tx } from '../../src/platform/db/db.js';
 import { readLive, setGateResult } from '../../src/kinds/deployment/store/deployments.js';
 import {
   gateJobId,
+  gateNumber,
   hasEvaluation,
   insertGateEvaluation,
   readFirstRewards,
@@ -88,8 +89,7 @@ export function gateActivities({ db, secretKey }: ActivityDeps) {
 
     /** Judges the gate by its evaluations and records the result; rejects if it failed. */
     concludeGate: async ({ candidate, incumbent, repeats, ...job }: JobRef & Judged): Promise<void> => {
-      const judged = { candidate, incumbent, repeats };
-      const verdict = await db.org(job.orgId, (tx) => judge(tx, job, judged));
+      const verdict = await db.org(job.orgId, (tx) => judge(tx, job, { candidate, incumbent, repeats }));
       if (!verdict.passed)
         throw jobFailure('gate_not_passed', `${verdict.message} Its name serves what it served before.`);
     },
@@ -103,6 +103,7 @@ export interface Judged {
   repeats: GateRun[];
 }
 
+/** Stores the gate's result and its event. */
 async function judge(tx: Tx, job: JobRef, { candidate, incumbent, repeats }: Judged): Promise<GateVerdict> {
   await lockOpenJob(tx, job);
   const { gate } = await readSpec<DeploymentSpec>(tx, job.jobId);
@@ -162,9 +163,9 @@ function eventComparison({ rowsNeeded, ...comparison }: NonNullable<GateVerdict[
 
 /** Those of the candidate and of the incumbent on the seeds that changed. */
 function repeatRuns({ jobId }: JobRef, candidate: GateRun, incumbent: GateRun): GateRun[] {
-  const round = parseInt(incumbent.jobId.slice(-4), 16);
+  const number = gateNumber(incumbent.jobId);
   const again = ({ evaluation }: GateRun, base: number): GateRun => ({
-    jobId: gateJobId(jobId, base + round),
+    jobId: gateJobId(jobId, base + number),
     evaluation: { ...evaluation, changedFrom: incumbent.jobId },
   });
   return [again(candidate, repeatOf.candidate), again(incumbent, repeatOf.incumbent)];

@@ -1,12 +1,6 @@
 import type { Answer, Ratchet } from '../../client/index.js';
 import { meanInterval } from '../../core/math/mean-interval.js';
-import {
-  changedSeeds,
-  rewardPairs,
-  testRepeated,
-  withRepeats,
-  type RepeatedRewards,
-} from '../../core/math/repeated-pairs.js';
+import { changedSeeds, compareRepeated, type RepeatedRewards } from '../../core/math/repeated-pairs.js';
 import { exceeds } from '../../core/math/rewards.js';
 import { conclusionOf, rowsToDecide, sampleOf } from '../../core/math/statistics.js';
 import { evaluationEnd, requireCompleted, startEvaluation } from '../commands/evaluate.js';
@@ -91,9 +85,7 @@ function judgeRows(
   seeds: readonly number[],
   rewards: RepeatedRewards,
 ): CheckComparison {
-  const { candidate, incumbent, flipped } = withRepeats(rewards);
-  const { ours: after, theirs: before } = rewardPairs(candidate, incumbent);
-  const tested = testRepeated(rewards);
+  const { ours: after, theirs: before, flipped, tested } = compareRepeated(rewards);
   const won = after.filter((now, at) => exceeds(now, before[at]!)).length;
   const lost = after.filter((now, at) => exceeds(before[at]!, now)).length;
   const sideOf = (rewards: readonly number[]) => {

@@ -2,6 +2,7 @@
 import { jobKinds } from '../../core/jobs/kinds.js';
 import { decimal, dollars, intervalText, meanText, rowsNeededText } from '../service/output.js';
 import { shortOf } from './git.js';
+import { firstFew } from '../../util/first-few.js';
 import type { LostRows } from './lost-rows.js';
 import type { Measured, Measurement } from './measure.js';
 
@@ -62,7 +63,7 @@ const mostNamed = 20;
 
 /** The rows on which a version got two rewards. */
 export function flippedText(rows: readonly number[]): string {
-  const named = rows.slice(0, mostNamed).join(', ') + (rows.length > mostNamed ? ', …' : '');
+  const named = firstFew(rows, mostNamed);
   const subject = `${rows.length} ${rows.length === 1 ? 'row' : 'rows'}`;
   return `The same prompt got two rewards on ${subject}, which count by their means: ${named}`;
 }

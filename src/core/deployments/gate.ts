@@ -1,7 +1,8 @@
 /** Whether a candidate may go live: its rewards against a minimum or the live candidate's. */
 import { meanInterval, type Interval } from '../math/mean-interval.js';
 import { mean } from '../math/rewards.js';
-import { rewardPairs, testRepeated, withRepeats, type RepeatedRewards } from '../math/repeated-pairs.js';
+import { firstFew } from '../../util/first-few.js';
+import { compareRepeated, type RepeatedRewards } from '../math/repeated-pairs.js';
 import { rowsToDecide, sampleOf, type Tested } from '../math/statistics.js';
 
 /** The gate's condition; one of the two is set. */
@@ -37,7 +38,7 @@ const notMeasured = { incumbentReward: null, incumbentInterval: null, comparison
  * one, with their mean.
  */
 export function evaluateGate({ minReward, minImprovement }: Threshold, measured: GateRewards): GateVerdict {
-  const { candidate, incumbent: others, worst, flipped } = withRepeats(measured);
+  const { candidate, worst, flipped, ours, theirs, tested } = compareRepeated(measured);
   const flippedSeeds = flipped.map((at) => measured.seeds[at]!);
   const failed = measured.candidate.filter((reward) => reward === null).length;
   const { mean: candidateReward, ...candidateInterval } = meanInterval(sampleOf(candidate));
@@ -48,13 +49,11 @@ export function evaluateGate({ minReward, minImprovement }: Threshold, measured:
     const message = `The candidate's mean reward is ${formatNumber(candidateReward)} ${on}; min_reward is ${formatNumber(minReward)}.`;
     return { passed, ...own, ...notMeasured, message };
   }
-  const { ours, theirs } = rewardPairs(candidate, others);
   const incumbentReward = mean(theirs);
   if (incumbentReward === null) {
     const says = `No comparison: no rollout of the live candidate has a reward. The candidate's mean reward is ${formatNumber(candidateReward)} ${on}.`;
     return { passed: false, ...own, ...notMeasured, message: says };
   }
-  const tested = testRepeated(measured);
   const rowsNeeded = rowsToDecide(tested, ours.length);
   const comparison = { ...tested, rowsNeeded, seeds: ours.length };
   const { difference, low, high } = comparison;
@@ -73,8 +72,8 @@ const mostNamed = 10;
 
 function flippedWords(seeds: readonly number[]): string {
   if (seeds.length === 0) return '';
-  const named = seeds.slice(0, mostNamed).join(', ') + (seeds.length > mostNamed ? ', …' : '');
-  return ` The same prompt got two rewards on ${seeds.length === 1 ? 'seed' : `${seeds.length} seeds:`} ${named}.`;
+  const on = seeds.length === 1 ? 'seed' : `${seeds.length} seeds:`;
+  return ` The same prompt got two rewards on ${on} ${firstFew(seeds, mostNamed)}.`;
 }
 
 const formatNumber = (value: number): string => String(Number(value.toFixed(4)));

@@ -1,12 +1,12 @@
 /** What a paired comparison can show, before any rollout. */
 import { testPaired } from './statistics.js';
 
-/** Of the compared rows, assumed to get worse although the candidate is better. */
+/** The assumed share of rows on which a better candidate is worse. */
 const lostShare = 1 / 20;
 
 /**
- * The least difference that `testPaired` calls better on this many rows of right and wrong answers,
- * of which one in twenty gets worse; null: none.
+ * The least difference of means that `testPaired` detects on this number of rows of right and wrong
+ * answers. Assumes that the candidate loses 1 row in 20. Null: it detects no difference.
  */
 export function leastShown(rows: number): number | null {
   const lost = Math.floor(rows * lostShare);

@@ -2,7 +2,6 @@
  * Rewards of two sides on the same seeds. Those on which they differ are run a second time on both:
  * a model that answers the same prompt in two ways looks like a difference of the sides.
  */
-
 import { testPaired, type Tested } from './statistics.js';
 
 /** In the order of the seeds; null: the rollout failed. */
@@ -22,12 +21,18 @@ export function changedSeeds({ candidate, incumbent }: FirstRewards): number[] {
   return candidate.flatMap((reward, at) => (incumbent[at] === null || incumbent[at] === reward ? [] : [at]));
 }
 
-/**
- * The means of first and second rollouts. Failed rollouts of the candidate count `worst`, the
- * worst reward, at most 0; those of the incumbent do not count. `flipped`: indexes of the seeds on
- * which a side got two rewards.
- */
-export function withRepeats({ candidate, incumbent, repeats }: RepeatedRewards) {
+interface Means {
+  /** A failed rollout counts `worst`, the worst reward, at most 0. */
+  candidate: number[];
+  /** Failed rollouts do not count. */
+  incumbent: readonly (number | null)[] | null;
+  worst: number;
+  /** Indexes of the seeds on which a side got two rewards. */
+  flipped: number[];
+}
+
+/** The means of first and second rollouts. */
+function withRepeats({ candidate, incumbent, repeats }: RepeatedRewards): Means {
   const known = [candidate, incumbent ?? [], repeats?.candidate ?? []].flat().filter((reward) => reward !== null);
   const worst = known.reduce((least, reward) => Math.min(least, reward), 0);
   const ours = candidate.map((reward) => reward ?? worst);
@@ -43,24 +48,32 @@ export function withRepeats({ candidate, incumbent, repeats }: RepeatedRewards) 
   return { candidate: ours, incumbent: theirs, worst, flipped };
 }
 
-/** The rewards of both sides on the seeds where the incumbent has one. */
-export function rewardPairs(candidate: readonly number[], incumbent: readonly (number | null)[] | null) {
-  const pairs = (incumbent ?? []).flatMap((reward, at) => (reward === null ? [] : [[candidate[at]!, reward] as const]));
-  return { ours: pairs.map(([reward]) => reward), theirs: pairs.map(([, reward]) => reward) };
+/** Both sides on the seeds where the incumbent has a reward. */
+export interface ComparedPairs extends Means {
+  ours: number[];
+  theirs: number[];
+  /** `ours` minus `theirs`. */
+  tested: Tested;
 }
 
 /**
- * Candidate less incumbent. With second rollouts the interval covers that of the first ones, too: a
- * difference must show in both.
+ * Compares the means of first and second rollouts. The interval covers that of the first rollouts,
+ * too: a difference must show in both.
  */
-export function testRepeated({ repeats, ...first }: RepeatedRewards): Tested {
-  const testOf = (rewards: RepeatedRewards) => {
-    const { candidate, incumbent } = withRepeats(rewards);
-    const { ours, theirs } = rewardPairs(candidate, incumbent);
-    return testPaired(ours, theirs);
-  };
-  const once = testOf(first);
+export function compareRepeated({ repeats, ...first }: RepeatedRewards): ComparedPairs {
+  const once = comparePairs(first);
   if (!repeats) return once;
-  const tested = testOf({ ...first, repeats });
-  return { ...tested, low: Math.min(once.low, tested.low), high: Math.max(once.high, tested.high) };
+  const both = comparePairs({ ...first, repeats });
+  const low = Math.min(once.tested.low, both.tested.low);
+  const high = Math.max(once.tested.high, both.tested.high);
+  return { ...both, tested: { ...both.tested, low, high } };
+}
+
+function comparePairs(rewards: RepeatedRewards): ComparedPairs {
+  const means = withRepeats(rewards);
+  const pairs = (means.incumbent ?? []).flatMap((reward, at) =>
+    reward === null ? [] : [[means.candidate[at]!, reward] as const],
+  );
+  const [ours, theirs] = [pairs.map(([reward]) => reward), pairs.map(([, reward]) => reward)];
+  return { ...means, ours, theirs, tested: testPaired(ours, theirs) };
 }

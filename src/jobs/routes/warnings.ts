@@ -84,7 +84,7 @@ function seedWarnings({ search, rollouts, rows }: SessionSpec): string[] {
   ];
 }
 
-/** Judges of the proposer's family favour what it writes. */
+/** Warns about judges of the proposer's model family, which favour texts of their own family. */
 function judgeWarnings(spec: JobSpec | DeploymentSpec): string[] {
   if (spec.kind !== 'session' && spec.kind !== 'graph') return [];
   const { proposer } = spec;

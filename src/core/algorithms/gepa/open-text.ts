@@ -5,6 +5,7 @@
 import { isSolved, mean, square, sum } from '../../math/rewards.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { searchRollouts } from '../../search/budget.js';
+import { cacheByModel } from '../../search/model-cache.js';
 import { comparedSeeds, posteriorsLeft, type ComparedSeed } from '../../search/targeted-test.js';
 import { isSet, type GepaState, type Trial } from './state.js';
 
@@ -18,18 +19,17 @@ const requiredErrors = 0.3;
 /** The share of the solved rows that children lose, from which on text is open. */
 const leastLosses = 1 / 20;
 
-/** Not part of any state: several decisions of a step ask. */
-const known = new WeakMap<RewardModel, boolean>();
+/** Several decisions of a step ask. */
+const lastAnswer = cacheByModel<GepaState['demonstrations'], boolean>();
 
 export function isOpenText(state: GepaState, model: RewardModel): boolean {
-  if (typeof state.demonstrations !== 'object') return false;
-  let isOpen = known.get(model);
-  if (isOpen === undefined) known.set(model, (isOpen = losesElsewhere(state, model)));
-  return isOpen;
+  const { demonstrations } = state;
+  if (typeof demonstrations !== 'object') return false;
+  return lastAnswer(model, demonstrations, () => changesElsewhere(state, model));
 }
 
 /** Turns tell a model nothing but other rows: where they change an answer, texts do, too. */
-function losesElsewhere(state: GepaState, model: RewardModel): boolean {
+function changesElsewhere(state: GepaState, model: RewardModel): boolean {
   const tests = state.candidates
     .filter(({ parents }) => parents.length === 1)
     .map(({ candidate }) => ({ candidate, rows: comparedSeeds(state, model, candidate) }));
@@ -63,23 +63,20 @@ export function gainsOverall(
   compared: readonly ComparedSeed[],
   errors = requiredErrors,
 ): boolean {
-  const known = state.order.flatMap((seed) => model.posterior(parents[0]!, seed) ?? []);
-  const strata = [true, false].map((solved) => {
+  const inherited = state.order.flatMap((seed) => model.posterior(parents[0]!, seed) ?? []);
+  let [gain, variance] = [0, 0];
+  for (const solved of [true, false]) {
     const differences = compared
       .filter(({ expected }) => isSolved(expected.mean) === solved)
       .map(({ own, expected }) => own - expected.mean);
-    return { rows: known.filter((posterior) => isSolved(posterior.mean) === solved).length, differences };
-  });
-  const [gain, variance] = strata.reduce(
-    ([total, error], { rows, differences }) => {
-      const count = differences.length;
-      if (count === 0) return [total, error];
-      const center = mean(differences)!;
-      // One more row with the opposite result: a few rows without a loss show no certainty.
-      const squares = sum(differences.map((difference) => square(difference - center))) + square(1 - Math.abs(center));
-      return [total + rows * center, error + (square(rows) * squares) / square(count + 1)];
-    },
-    [0, 0],
-  );
+    const center = mean(differences);
+    if (center === null) continue;
+    const rows = inherited.filter((posterior) => isSolved(posterior.mean) === solved).length;
+    // One more row with the opposite result: a few rows without a loss show no certainty.
+    const opposite = square(1 - Math.abs(center));
+    const squares = sum(differences.map((difference) => square(difference - center))) + opposite;
+    gain += rows * center;
+    variance += (square(rows) * squares) / square(differences.length + 1);
+  }
   return gain > 0 && gain >= errors * Math.sqrt(variance);
 }

@@ -21,7 +21,7 @@ export interface GateEvaluation {
   changedFrom?: string;
 }
 
-/** Numbers of second evaluations: that of the incumbent's first one, and these. */
+/** Added to the number of the incumbent's first evaluation: numbers of the second evaluations. */
 export const repeatOf = { candidate: 0x1000, incumbent: 0x2000 } as const;
 
 const spec = jsonFields<EvaluationSpec>('j.spec');
@@ -33,6 +33,9 @@ const timeoutS = 24 * 3_600;
 export function gateJobId(deploymentId: string, number: number): string {
   return `${jobKinds.evaluation.prefix}${deploymentId.slice(4, 32)}${number.toString(16).padStart(4, '0')}`;
 }
+
+/** The number of a gate's evaluation, from its job. */
+export const gateNumber = (jobId: string): number => parseInt(jobId.slice(-4), 16);
 
 /** Whether a job is the evaluation of a gate whose deployment has ended. */
 export async function isGateOver(tx: Tx, jobId: string): Promise<boolean> {
@@ -55,16 +58,17 @@ export interface OpenEvaluation {
 
 /** The evaluation that a deployment's gate waits for, or null. */
 export async function readOpenEvaluation(tx: Tx, deploymentId: string): Promise<OpenEvaluation | null> {
-  const ofCandidate = gateJobId(deploymentId, 0);
   const [row] = await tx.query<Omit<OpenEvaluation, 'measures'> & Record<string, unknown>>(
     `select j.id as "jobId", j.status,
             jsonb_array_length(${spec.json('seeds')}) - c.rollouts_succeeded - c.rollouts_failed as "seedsLeft"
        from jobs j join job_controls c on c.job_id = j.id
       where j.id between $1 and $2 and j.status in ('running', 'paused')`,
-    [ofCandidate, gateJobId(deploymentId, 0xffff)],
+    [gateJobId(deploymentId, 0), gateJobId(deploymentId, 0xffff)],
   );
-  const isCandidate = row && (row.jobId === ofCandidate || row.jobId.at(-4) === '1');
-  return row ? { ...row, measures: isCandidate ? 'candidate' : 'incumbent' } : null;
+  if (!row) return null;
+  const number = gateNumber(row.jobId);
+  const isCandidate = number === 0 || (number & repeatOf.candidate) > 0;
+  return { ...row, measures: isCandidate ? 'candidate' : 'incumbent' };
 }
 
 export async function hasEvaluation(tx: Tx, { jobId }: JobRef): Promise<boolean> {
