@@ -100,6 +100,7 @@ class BaselineComparison(TypedDict):
     winner_interval: Interval
     difference: float
     interval: Interval
+    rows_needed: Optional[int]
 
 
 class SessionResults(TypedDict):
@@ -237,3 +238,4 @@ class Comparison(TypedDict):
     won: int
     lost: int
     tied: int
+    rows_needed: Optional[int]

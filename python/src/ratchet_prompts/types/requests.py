@@ -42,6 +42,7 @@ class SessionRequest(JobRequest, total=False):
     initial_prompt: Prompt
     rollouts: str
     budget: Mapping[str, Any]
+    heldout_rows: int
     rng_seed: int
     patience: int
     target_reward: float
