@@ -26,4 +26,4 @@ function isShown(rows: number, won: number, lost: number): boolean {
 }
 
 /** The fewest rows, in tens, that show a difference of 0.1. */
-export const rowsForTenth = 80;
+export const rowsForTenth = 90;

@@ -1,4 +1,8 @@
-/** Statistics for the comparison of candidates. */
+/**
+ * Statistics for the comparison of candidates. Intervals are of 95 %. A verdict is false of equal
+ * sides in at most 2 of 100 cases each way: an interval that shows less reaches 0.
+ */
+import { regularizedBeta } from './beta.js';
 import { mean, square, sum } from './rewards.js';
 
 /** A mean difference with its 95 % confidence interval. */
@@ -49,6 +53,9 @@ export function conclusionOf({ low, high }: Comparison): Conclusion {
   return low > 0 ? 'better' : high < 0 ? 'worse' : 'inconclusive';
 }
 
+/** The chance of a verdict on equal sides, better or worse. */
+const bothWays = 0.04;
+
 /** Fewer unequal pairs fall one way by chance more often than the interval allows: 0.5^4. */
 const leastUnequal = 5;
 
@@ -56,10 +63,9 @@ const leastUnequal = 5;
  * `left` minus `right`, pair by pair, within what is possible: the one rule of searches, `compare`
  * and gates. Of equal pairs the interval says how many unseen ones may differ. Pairs that all
  * differ alike do not show their variance: one more pair without a difference stands in for it. If
- * the differences have one size, as of right and wrong answers, the interval excludes 0 only if an
- * exact test does, too (5 %): McNemar's on the pairs that differ (mid-p; Fagerland 2013), or two
- * coins tossed for each pair, which is stronger on few pairs. Differences of several sizes need at
- * least five pairs that differ.
+ * the differences have one size, as of right and wrong answers, an exact test decides, too:
+ * McNemar's on the pairs that differ (mid-p; Fagerland 2013), or two coins tossed for each pair,
+ * which is stronger on few pairs. Differences of several sizes need at least five pairs that differ.
  */
 export function testPaired(left: readonly number[], right: readonly number[]): Tested {
   const differences = left.map((value, at) => value - right[at]!);
@@ -76,9 +82,22 @@ export function testPaired(left: readonly number[], right: readonly number[]): T
   const won = unequal.filter((difference) => difference > 0).length;
   const lost = unequal.length - won;
   const coins = tailOf(2 * sample.count, sample.count + won - lost);
-  const isExact = mcNemar(won, lost) <= 0.05 || 2 * coins.beyond + 2 * coins.at <= 0.05;
-  if (isOneSize ? isExact : unequal.length >= leastUnequal) return comparison;
+  const isExact = mcNemar(won, lost) <= bothWays || 2 * coins.beyond + 2 * coins.at <= bothWays;
+  const error = Math.sqrt(variance / Math.max(1, sample.count));
+  const isShown = (isOneSize ? isExact : unequal.length >= leastUnequal) && isRare(sample.mean, error, sample.count - 1);
+  return isShown ? comparison : withZero(comparison);
+}
+
+function withZero<Interval extends Comparison>(comparison: Interval): Interval {
   return { ...comparison, low: Math.min(0, comparison.low), high: Math.max(0, comparison.high) };
+}
+
+/** Whether Student's t shows the difference. */
+function isRare(difference: number, error: number, freedom: number): boolean {
+  if (freedom <= 0) return false;
+  if (error === 0) return difference !== 0;
+  const squared = square(difference / error);
+  return regularizedBeta(freedom / (freedom + squared), freedom / 2, 1 / 2) <= bothWays;
 }
 
 /** The rows that an inconclusive test of `count` rows needs; null: it decides, or saw nothing. */
@@ -87,11 +106,11 @@ export function rowsToDecide(tested: Tested, count: number): number | null {
   return Math.max(tested.rowsNeeded, count + 1);
 }
 
-/** Normal quantiles: 95 % two-sided, and a chance of 80 % to see the difference. */
-const [level, power] = [1.96, 0.8416];
+/** Normal quantiles: of `bothWays`, and a chance of 80 % to see the difference. */
+const [level, power] = [2.0537, 0.8416];
 const mostRows = 1_000_000;
 
-/** Rows on which a difference of this size and variance excludes 0 with a chance of 80 %. */
+/** Rows that show a difference of this size and variance with a chance of 80 %. */
 function rowsToShow(difference: number, variance: number): number | null {
   const rows = Math.ceil(((level + power) / difference) ** 2 * variance);
   return rows >= 1 && rows <= mostRows ? rows : null;
@@ -152,7 +171,9 @@ export function compareIndependent(left: Sample, right: Sample): Tested {
   const freedom = 1 / (share ** 2 / (left.count - 1) + (1 - share) ** 2 / (right.count - 1));
   // At least the freedom of the smaller side, despite rounding.
   const rowsNeeded = rowsToShow(difference, left.variance + right.variance);
-  return { ...interval(difference, Math.sqrt(squaredError), Math.max(least, freedom)), rowsNeeded };
+  const [error, degrees] = [Math.sqrt(squaredError), Math.max(least, freedom)];
+  const comparison = { ...interval(difference, error, degrees), rowsNeeded };
+  return isRare(difference, error, degrees) ? comparison : withZero(comparison);
 }
 
 function interval(difference: number, error: number, freedom: number): Comparison {

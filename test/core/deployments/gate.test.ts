@@ -165,7 +165,7 @@ describe('min_improvement', () => {
     expect(passed).toBe(false);
     expect(says).toBe(
       "The candidate's mean reward is 0.625 on 4 seeds (1 failed and count 0), against 0.3125: better by 0.3125 on 4 common seeds, " +
-        `95 % interval ${shown(low)} to ${shown(high)}; its lower end does not reach min_improvement, 0.1. About 15 seeds would show such a gain.`,
+        `95 % interval ${shown(low)} to ${shown(high)}; its lower end does not reach min_improvement, 0.1. About 16 seeds would show such a gain.`,
     );
     assertProperty(
       fc.property(rewardsOf, grid(1), ({ candidate, incumbent }, least) => {

@@ -7,7 +7,7 @@ test.each([
   [3, null],
   [15, 5 / 15],
   [40, 7 / 40],
-  [90, 8 / 90],
+  [90, 9 / 90],
   [200, 12 / 200],
 ])('on %d rows', (rows, least) => {
   expect(leastShown(rows)).toEqual(least === null ? null : expect.closeTo(least, 9));

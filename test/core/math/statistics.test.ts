@@ -103,7 +103,7 @@ describe('a paired comparison', () => {
       difference: expect.closeTo(2 / 3, 9),
       low: expect.closeTo(-0.7677, 4),
       high: 1,
-      rowsNeeded: 6,
+      rowsNeeded: 7,
     });
     expect(compareUnpaired([1, 1, 0], [0, 0, 0]).high).toBe(1);
     expect(compareUnpaired([1, 1, -0.1], [0, 0, 0]).high).toBeGreaterThan(1);
@@ -117,7 +117,7 @@ describe('a paired comparison', () => {
   });
 
   test('says how many rows would show its difference', () => {
-    // 30 % of the rows won and 20 % lost: variance 0.49, and (1.96 + 0.84)² * 0.49 / 0.1².
+    // 30 % of the rows won and 20 % lost: variance 0.49, and (2.05 + 0.84)² * 0.49 / 0.1² = 411.
     const rewardsOf = (rows: number) => {
       const share = (from: number, to: number) =>
         Array.from({ length: rows }, (_, at) => (at >= from * rows && at < to * rows ? 1 : 0));
@@ -125,9 +125,9 @@ describe('a paired comparison', () => {
     };
     const tested = testPaired(...rewardsOf(40));
     expect([conclusionOf(tested), tested.rowsNeeded]).toEqual(['inconclusive', expect.any(Number)]);
-    expect(rowsToDecide(tested, 40)).toBeGreaterThan(370);
-    expect(rowsToDecide(tested, 40)).toBeLessThan(410);
-    expect(rowsToDecide(testPaired(...rewardsOf(400)), 400)).toBeNull();
+    expect(rowsToDecide(tested, 40)).toBeGreaterThan(400);
+    expect(rowsToDecide(tested, 40)).toBeLessThan(425);
+    expect(rowsToDecide(testPaired(...rewardsOf(500)), 500)).toBeNull();
     expect(rowsToDecide(testPaired([1, 0], [1, 0]), 2)).toBeNull();
   });
 
@@ -204,10 +204,10 @@ const excludesZero = ({ low, high }: { low: number; high: number }) => low > 0 |
 describe('testPaired of right and wrong answers', () => {
   // Coins with heads in 50 % differ in half of the pairs, prompts that solve other rows in all.
   test.each([
-    [0.05, 0.05],
-    [0.18, 0.05],
-    [0.42, 0.05],
-    [0.5, 0.052],
+    [0.05, 0.04],
+    [0.18, 0.04],
+    [0.42, 0.042],
+    [0.5, 0.044],
     [1, 0.1251],
   ])('of equal sides that differ in %d of the pairs excludes 0 in at most %d, by all outcomes', (unequal, most) => {
     for (let n = 2; n <= 40; n += 1) {

@@ -21,7 +21,7 @@ describe('splitSeeds', () => {
     [30, [12, 8, 10]],
     [100, [40, 27, 33]],
     [240, [96, 64, 80]],
-    [400, [192, 128, 80]],
+    [400, [186, 124, 90]],
     [10_000, [8_000, 1_000, 1_000]],
   ])('splits %i seeds into %j', (count, expected) => {
     expect(sizes(count)).toEqual(expected);

@@ -120,7 +120,7 @@ describe('two evaluations', () => {
       difference: { mean: expect.closeTo(1 / 6, 12), low: -1, high: 1 },
       verdict: 'inconclusive',
       // (1.96 + 0.84)² * (7 / 12) / (1 / 6)²
-      rows_needed: 165,
+      rows_needed: 177,
       won: 1,
       lost: 1,
       tied: 1,
