@@ -1,6 +1,6 @@
 /** Reflection prompts of the compared optimizers. */
 import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';
-import type { Approach } from '../../src/core/search/protocol.js';
+import type { Approach } from '../../src/core/proposals/approach.js';
 
 /** The service's reflection prompt. */
 export function servicePrompt(instruction: string, feedbacks: string[], approach: Approach = 'revise'): string {

@@ -3,8 +3,10 @@ import { z } from 'zod';
 import type { Conclusion } from '../core/math/statistics.js';
 
 export const approachSchema = z
-  .enum(['revise', 'restart', 'compress'])
-  .describe('How a stalled search asked the proposer: to revise the text, to write it anew, or to shorten it.');
+  .enum(['revise', 'restart', 'compress', 'contrast', 'causes'])
+  .describe(
+    'How the proposer was asked, if not as at first: to revise the text, to write it anew, to shorten it, or to compare many failures with right answers, after a list of their causes with causes.',
+  );
 
 export const conclusions = ['better', 'worse', 'inconclusive'] as const satisfies readonly Conclusion[];
 

@@ -2,7 +2,7 @@
  * The `local` proposer: adds cues from examples to an instruction. Words of an example's text
  * become cues of its expected label; words that the feedback explains it with count twice.
  */
-import type { Approach } from '../core/search/protocol.js';
+import type { Approach } from '../core/proposals/approach.js';
 import { emphasis, readGuidance, type Cue, type Guidance } from './guidance.js';
 import { mentionFinder } from './labels.js';
 import { readLessons, type Example, type Lesson } from './lessons.js';

@@ -6,7 +6,7 @@ import type { Graph, LlmStep } from '../../src/core/graphs/graph.js';
 import { singleStepGraph } from '../../src/core/graphs/single-step.js';
 import { graphText } from '../../src/core/graphs/text.js';
 import { parseProposal, type ReflectionExample } from '../../src/core/proposals/reflection.js';
-import type { Approach } from '../../src/core/search/protocol.js';
+import type { Approach } from '../../src/core/proposals/approach.js';
 import { answerQuestion } from './ask.js';
 
 // The proposer learns only from its examples.

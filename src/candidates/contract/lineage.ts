@@ -55,7 +55,7 @@ export const reflectionSchema = z.object({
   model: z.string().nullable(),
   provider: z.string().nullable(),
   components: z.array(z.string()).describe('The rewritten components, each by a request of its own.'),
-  approach: approachSchema.nullable().describe('How a stalled search asked; null: the search was not stalled.'),
+  approach: approachSchema.nullable().describe('How the proposer was asked; null: as at first.'),
   messages: requestMessages.describe('The request for the first component; see attempts for the others.'),
   output: z.string().nullable().describe('The accepted answer to that request.'),
   examples: z

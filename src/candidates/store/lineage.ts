@@ -2,7 +2,8 @@
 import type { Demo } from '../../core/prompts/demos.js';
 import type { EditJson, GraphJson } from '../../kinds/graph/contract/graph.js';
 import type { Message } from '../../core/prompts/message.js';
-import type { Approach, TestedSeed } from '../../core/search/protocol.js';
+import type { Approach } from '../../core/proposals/approach.js';
+import type { TestedSeed } from '../../core/search/protocol.js';
 import { groupBy } from '../../util/group.js';
 import type { Tx } from '../../platform/db/db.js';
 import { countedReward } from '../../rollouts/store/totals.js';

@@ -65,7 +65,7 @@ const leastUnequal = 5;
  * differ alike do not show their variance: one more pair without a difference stands in for it. If
  * the differences have one size, as of right and wrong answers, an exact test decides, too:
  * McNemar's on the pairs that differ (mid-p; Fagerland 2013), or two coins tossed for each pair,
- * which is stronger on few pairs. Differences of several sizes need at least five pairs that differ.
+ * which is stronger on few pairs. Differences of several sizes need five pairs that differ.
  */
 export function testPaired(left: readonly number[], right: readonly number[]): Tested {
   const differences = left.map((value, at) => value - right[at]!);
@@ -84,7 +84,8 @@ export function testPaired(left: readonly number[], right: readonly number[]): T
   const coins = tailOf(2 * sample.count, sample.count + won - lost);
   const isExact = mcNemar(won, lost) <= bothWays || 2 * coins.beyond + 2 * coins.at <= bothWays;
   const error = Math.sqrt(variance / Math.max(1, sample.count));
-  const isShown = (isOneSize ? isExact : unequal.length >= leastUnequal) && isRare(sample.mean, error, sample.count - 1);
+  const isShown =
+    (isOneSize ? isExact : unequal.length >= leastUnequal) && isRare(sample.mean, error, sample.count - 1);
   return isShown ? comparison : withZero(comparison);
 }
 

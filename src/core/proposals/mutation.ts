@@ -1,4 +1,5 @@
-import type { Approach, ComponentSelection, ProposalRequest } from '../search/protocol.js';
+import type { Approach } from './approach.js';
+import type { ComponentSelection, ProposalRequest } from '../search/protocol.js';
 
 /** The part of a search's configuration that decides how candidates are changed. */
 export interface MutationConfig {

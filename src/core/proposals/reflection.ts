@@ -10,7 +10,7 @@ import { questionLines } from '../answers/remarks.js';
 import type { Message } from '../prompts/message.js';
 import { fenceText, quoteText } from '../prompts/quote.js';
 import { cutAfter } from '../../util/text.js';
-import type { Approach } from '../search/protocol.js';
+import { showsMany, type Approach } from './approach.js';
 import { sameText, showLedger, type TriedText } from './ledger.js';
 import { placeholderProblem } from './placeholders.js';
 
@@ -42,6 +42,8 @@ export interface Reflection {
   traceDetail?: number;
 }
 
+/** Examples at full length of a question with many: more are shown in part. */
+const fullExamples = 5;
 /** Shown characters of an input, an output and a feedback. */
 const maxShown = { input: 4_000, output: 2_000, feedback: 4_000 } as const;
 /** Longer than any prompt of a request: a text that is shown in part would lose the rest. */
@@ -66,6 +68,16 @@ const demands: Readonly<Record<Approach, string>> = {
   compress:
     'Write a shorter new instruction with which the assistant answers just as well. Drop what is said twice and what changes no ' +
     'answer, and say the rest in fewer words. Keep every fact and rule of the task, and keep placeholders in braces as they are.',
+  contrast:
+    'Write a new instruction for the assistant. Put the answers with a low reward beside those with a high one, and find the ' +
+    'rules that all of them follow: what is asked for, which part of the input gives the answer, and the exact form of the ' +
+    'answer. Write these rules in general words, one to a line. What the assistant gets right must stay right. Do not list the ' +
+    'inputs above: others will follow. Keep what works, and keep placeholders in braces as they are.',
+  causes:
+    'First find what the answers with a low reward have in common: write at most five causes, one to a line, each with the rule ' +
+    'that the assistant lacks and the number of examples that it explains. Then write a new instruction for the assistant with ' +
+    'these rules in general words, those that explain most first. What the assistant gets right must stay right. Keep what works, ' +
+    'and keep placeholders in braces as they are.',
 };
 
 export function buildReflection(reflection: Reflection): Message[] {
@@ -79,7 +91,7 @@ export function buildReflection(reflection: Reflection): Message[] {
     approach = 'revise',
     tip,
     hint,
-    traceDetail = 1,
+    traceDetail = showsMany(approach) ? Math.min(1, fullExamples / Math.max(1, examples.length)) : 1,
   } = reflection;
   const shown = cutAfter(instruction, maxInstructionShown);
   const parts = [

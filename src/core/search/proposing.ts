@@ -2,7 +2,8 @@
 import { mutationOf, type MutationConfig } from '../proposals/mutation.js';
 import { recordProposals } from '../proposals/proposer-failures.js';
 import { minibatchOf, type SearchConfig } from './config.js';
-import type { Approach, CandidateSummary, Composition, Decision, ProposalAnswer, ProposalRequest } from './protocol.js';
+import type { Approach } from '../proposals/approach.js';
+import type { CandidateSummary, Composition, Decision, ProposalAnswer, ProposalRequest } from './protocol.js';
 import type { EndPhase, SearchState } from './state.js';
 
 /** A candidate to propose; several parents make a merge. */

@@ -3,6 +3,7 @@
  * request, `apply(state, response)` folds the response in, and the state is plain JSON.
  */
 import type { EmptyReason } from '../answers/ending.js';
+import type { Approach } from '../proposals/approach.js';
 import type { TriedCandidate } from '../proposals/tried-candidate.js';
 import type { Interval } from '../math/mean-interval.js';
 import type { Conclusion, Tested } from '../math/statistics.js';
@@ -63,9 +64,6 @@ export interface ProposalRequest {
   /** `ablate`: which of the steps that can be removed. */
   ablation?: number;
 }
-
-/** How the model is asked: to revise the text, to write it anew, or to make it shorter. */
-export type Approach = 'revise' | 'restart' | 'compress';
 
 /** `size` failures with similar feedback: group `index` of `of` groups. */
 export interface FailurePick {

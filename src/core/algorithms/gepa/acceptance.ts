@@ -15,7 +15,7 @@ import { isCheaper } from '../../search/costs.js';
 import { ablationSeeds } from './ablation.js';
 import { maxRegressionSeeds } from './config.js';
 import { confirmingSeeds, wonRace } from './demonstrations.js';
-import { confirmingRows, gainsOverall, isOpenText, solvedTested } from './open-text.js';
+import { confirmingRows, gainsOverall, isOpenText, solvedTested, solvedToLearn } from './open-text.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
 import { measuredOn, type Results } from '../../search/results.js';
@@ -50,7 +50,8 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
   if (rounds === 1 && trial.compose && !wonRace(state, model, trial)) return { ...verdict, accepted: false };
   if (rounds === 1) {
     // Without noise a later run of an inherited seed shows any loss, so additions need no test.
-    const least = isOpenText(state, model) ? solvedTested : mayBeCheaper || model.noise.variance > 0 ? 1 : 0;
+    const additions = mayBeCheaper || model.noise.variance > 0 ? 1 : solvedToLearn(state);
+    const least = isOpenText(state, model) ? solvedTested : additions;
     const seeds = regressionSeeds(state, model, trial, least);
     if (seeds.length > 0) return { ask: pairsOf(candidate, seeds) };
   }

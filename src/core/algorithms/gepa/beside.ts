@@ -66,9 +66,11 @@ export function withChildren(state: GepaState, children: readonly Trial[]): Gepa
   const compressed = children.flatMap(({ parents, candidate, approach }) =>
     approach === 'compress' ? [[parents[0]!, candidate]] : [],
   );
+  const approaches = children.flatMap(({ candidate, approach }) => (approach ? [[candidate, approach]] : []));
   return {
     ...state,
     begun,
+    approaches: { ...state.approaches, ...Object.fromEntries(approaches) },
     nextCandidate: state.nextCandidate + children.length,
     compressed: { ...state.compressed, ...Object.fromEntries(compressed) },
   };

@@ -9,12 +9,13 @@ import type { Decision, ProposalAnswer } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { countAblation } from './ablation.js';
 import { gainedOn } from './acceptance.js';
-import { areProposalsScarce } from './budget.js';
-import { cohortSize } from './cohort.js';
+import { areProposalsScarce, cohortSize } from './budget.js';
 import { gepaLimits } from './config.js';
 import { parentOf } from './parents.js';
 import { isStalled } from './stall.js';
 import { newTrial, type GepaState, type Trial } from './state.js';
+import { isOpenText } from './open-text.js';
+import { openTrials } from './question-forms.js';
 import { isVaried, variedTrials } from './variation.js';
 
 /** The most failures that the reflections of a generation choose from. */
@@ -29,8 +30,13 @@ export function planChildren(state: GepaState, first: number, taken: ReadonlySet
     Math.floor(searchRollouts(state) / minibatchOf(config)),
     gepaLimits.candidates - nextCandidate,
   );
-  const trials = isVaried(state, model) ? variedTrials(state, model, most) : reflections(state, model, most, taken);
+  const trials = plannedTrials(state, model, most, taken);
   return trials.map((trial, index) => ({ ...trial, generation: first + Math.floor(index / config.populationSize) }));
+}
+
+function plannedTrials(state: GepaState, model: RewardModel, most: number, taken: ReadonlySet<number>): Trial[] {
+  if (isOpenText(state, model)) return openTrials(state, model, most, taken);
+  return isVaried(state, model) ? variedTrials(state, model, most) : reflections(state, model, most, taken);
 }
 
 /** At most `most` reflections on the parent's failures, without those on `taken` seeds. */
@@ -146,9 +152,9 @@ function addOfKind(
       return countAblation(added, trial, answer);
     case 'reflection': {
       let { timesShown } = before;
-      for (const { trial } of children) {
-        const { candidate, approach, offered, shown } = trial;
-        const rollouts = offered.flatMap(({ ordinal, seed }) => (shown.includes(seed) ? [ordinal] : []));
+      for (const { trial, answer } of children) {
+        const { candidate, approach, offered } = trial;
+        const rollouts = offered.flatMap(({ ordinal }) => (answer.shown?.includes(ordinal) ? [ordinal] : []));
         timesShown = countShown(timesShown, rollouts, mutationOf(candidate, before.config, approach).kind);
       }
       const isIdle = proposed.length === 0 && isStalled(before, rewardModelOf(before));
@@ -160,7 +166,7 @@ function addOfKind(
 
 function withAnswer(trial: Trial, { shown, removed = [], parents = trial.parents }: ProposalAnswer): Trial {
   const seedOf = new Map(trial.offered.map(({ ordinal, seed }) => [ordinal, seed]));
-  const isShownFailures = shown !== undefined && trial.offered.length > 0;
-  const seeds = isShownFailures ? shown.map((ordinal) => seedOf.get(ordinal)!) : trial.shown;
+  const isTestedOnShown = shown !== undefined && trial.offered.length > 0 && trial.shown.length === 0;
+  const seeds = isTestedOnShown ? shown.map((ordinal) => seedOf.get(ordinal)!) : trial.shown;
   return { ...trial, shown: [...new Set(seeds)], removed, parents };
 }

@@ -38,11 +38,11 @@ const recentTests = 8;
 /** The share of the rollouts left that find rows. */
 const exploredShare = 1 / 5;
 
-/** Whether the generation tests demonstrations. */
+/** Whether the generation tests demonstrations, or asks first whether right answers are known. */
 export function isDemonstrating(state: GepaState): boolean {
   const { config, demonstrations, candidates, pool, results, begun } = state;
+  if (demonstrations === undefined) return config.editsStructure !== true;
   if (config.demonstrations === 0 || demonstrations === 'none') return false;
-  if (demonstrations === undefined) return true;
   const hasSet = ({ candidate }: CandidateSummary) => isSet(state, candidate);
   const tested = candidates.filter(({ candidate }) => candidate > 0 && results[candidate] !== undefined);
   const latest = tested.findLast(hasSet);

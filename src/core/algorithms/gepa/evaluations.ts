@@ -13,8 +13,7 @@ import {
 } from '../../search/evaluation.js';
 import type { Decision } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
-import { canSpareEvaluation } from './budget.js';
-import { isBudgetAmple } from './cohort.js';
+import { canSpareEvaluation, isBudgetAmple } from './budget.js';
 import { forecast } from './forecast.js';
 import { isOpenText } from './open-text.js';
 import { isBetter } from './pool.js';

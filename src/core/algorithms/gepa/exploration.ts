@@ -8,9 +8,10 @@ import { rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { ablationReserve } from './ablation.js';
 import { gainedOn } from './acceptance.js';
-import { rolloutsPerProposal } from './budget.js';
-import { cohortSize, isBudgetAmple, isWide } from './cohort.js';
+import { cohortSize, isBudgetAmple, isWide, rolloutsPerProposal } from './budget.js';
 import { maxRegressionSeeds, noiseProbes } from './config.js';
+import { isOpenText } from './open-text.js';
+import { leastFailures } from './question-forms.js';
 import { parentOf } from './parents.js';
 import { isStalled } from './stall.js';
 import type { GepaState } from './state.js';
@@ -21,6 +22,8 @@ const failuresPerChild = 1;
 /** Rollouts of a round, as a multiple of the slots, that exploration fills up to. */
 const fullRound = 2;
 const latestChildren = 8;
+/** Seeds at once for a parent on open text. */
+const openExplored = 6;
 /** The share of them that gained, from which on a known failure is asked about again at once. */
 const payingShare = 1 / 4;
 
@@ -28,6 +31,7 @@ const payingShare = 1 / 4;
 export function explore(state: GepaState): Pair[] {
   const { config } = state;
   const model = rewardModelOf(state);
+  if (isOpenText(state, model)) return exploreOpenText(state, model, new Set());
   if (isStalled(state, model) || (isPaying(state) && asksAgain(state, model))) return [];
   const parent = parentOf(state, model);
   const size = minibatchOf(config);
@@ -54,11 +58,12 @@ export function explore(state: GepaState): Pair[] {
  */
 export function exploreAhead(state: GepaState, taken: ReadonlySet<number>, running: readonly Pair[]): Pair[] {
   const model = rewardModelOf(state);
+  if (isOpenText(state, model)) return exploreOpenText(state, model, runningSeeds(state, model, running));
   const parent = parentOf(state, model);
   const known = knownFailures(state, model, parent).filter(({ shown, seed }) => shown === 0 && !taken.has(seed));
   const wanted = failuresAhead(state) - known.length;
   const free = isBudgetAmple(state) ? fullRound * state.config.slots - running.length : 0;
-  const own = new Set(running.flatMap(([candidate, seed]) => (candidate === parent ? [seed] : [])));
+  const own = runningSeeds(state, model, running);
   const isFree = (seed: number) => !own.has(seed);
   const unseen = unevaluatedSeeds(state, model, parent).filter(isFree).slice(0, Math.max(0, wanted));
   const seeds = free > unseen.length ? seedsToRun(state, model, parent).filter(isFree).slice(0, free) : unseen;
@@ -69,11 +74,27 @@ export function exploreAhead(state: GepaState, taken: ReadonlySet<number>, runni
 export function exploreFurther(state: GepaState, { pairs }: Batch): Pair[] {
   const model = rewardModelOf(state);
   const parent = parentOf(state, model);
-  if (knownFailures(state, model, parent).some(({ shown }) => shown === 0)) return [];
+  if (isOpenText(state, model) || knownFailures(state, model, parent).some(({ shown }) => shown === 0)) return [];
   if (pairs.some(([candidate]) => candidate !== parent)) return explore(state);
   if (asksAgain(state, model)) return [];
   const seeds = seedsToRun(state, model, parent);
   return pairsOf(parent, seeds.slice(0, Math.min(2 * pairs.length, spareRollouts(state))));
+}
+
+/** Further seeds for a parent with few failures of its own: answers of its ancestors say little. */
+function exploreOpenText(state: GepaState, model: RewardModel, running: ReadonlySet<number>): Pair[] {
+  const parent = parentOf(state, model);
+  const failures = knownFailures(state, model, parent).filter(({ age }) => age === 0).length;
+  if (failures >= leastFailures) return [];
+  const seeds = seedsToRun(state, model, parent).filter((seed) => !running.has(seed));
+  const count = Math.max(0, Math.min(openExplored - running.size, spareRollouts(state)));
+  return pairsOf(parent, seeds.slice(0, count));
+}
+
+/** The seeds on which the parent runs. */
+function runningSeeds(state: GepaState, model: RewardModel, running: readonly Pair[]): Set<number> {
+  const parent = parentOf(state, model);
+  return new Set(running.flatMap(([candidate, seed]) => (candidate === parent ? [seed] : [])));
 }
 
 /** Whether enough of the latest proposals gained; a duplicate has no candidate. */

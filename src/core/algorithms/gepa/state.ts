@@ -1,6 +1,7 @@
 /** The state of a GEPA search; about 20 characters for each requested rollout. */
 import { seedRng, shuffle } from '../../math/random.js';
-import type { Approach, Composition } from '../../search/protocol.js';
+import type { Approach } from '../../proposals/approach.js';
+import type { Composition } from '../../search/protocol.js';
 import { beginSeededSearch, requireValid, type CommonPhase, type Round, type SeededState } from '../../search/state.js';
 import { configProblems, type GepaConfig } from './config.js';
 
@@ -12,7 +13,7 @@ export interface Trial {
   parents: number[];
   /** Failures that the reflection may see: the seed, and the ordinal of the rollout. */
   offered: { ordinal: number; seed: number }[];
-  /** Seeds on which the child must gain. */
+  /** Seeds on which the child must gain: failures that its question shows, unless planned. */
   shown: number[];
   /** Candidates whose contributions to the parent's text the child lacks. */
   removed: number[];
@@ -20,7 +21,7 @@ export interface Trial {
   rounds: number;
   /** The child is its parent's graph without a step. */
   ablation?: number;
-  /** How the model is asked in a stalled search. */
+  /** How the model is asked; absent: as at first. */
   approach?: Approach;
   /** A person wrote the child. */
   given?: string;
@@ -76,6 +77,8 @@ export interface GepaState extends SeededState {
   parent?: number | undefined;
   /** By candidate: how many of its steps were tried to remove, see `ablation.ts`. */
   ablated?: Readonly<Record<string, number>>;
+  /** By candidate: how its proposer was asked, if not as at first. */
+  approaches: Readonly<Record<string, Approach>>;
   /** By parent: the candidate that was requested as its shorter form. */
   compressed: Readonly<Record<string, number>>;
   /** Absent: not asked for; `none`: no right answer is known. */
@@ -103,5 +106,5 @@ export function createGepa(config: GepaConfig): GepaState {
   const [order, rng] = shuffle(seedRng(config.rngSeed, 1), [...new Set(config.trainSeeds)]);
   const begun = beginSeededSearch(config, order, rng);
   const counts = { idle: 0, evaluatedAt: begun.asked, evaluationsAsked: 0 };
-  return { algorithm: 'gepa', ...begun, pool: [0], begun: 0, unmerged: [], compressed: {}, ...counts };
+  return { algorithm: 'gepa', ...begun, pool: [0], begun: 0, unmerged: [], approaches: {}, compressed: {}, ...counts };
 }

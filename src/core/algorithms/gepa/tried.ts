@@ -4,11 +4,13 @@
 import { isSolved, mean } from '../../math/rewards.js';
 import { seedRng, shuffle } from '../../math/random.js';
 import type { TriedCandidate } from '../../proposals/tried-candidate.js';
+import { showsMany } from '../../proposals/approach.js';
 import type { ProposalRequest } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { SeededState } from '../../search/state.js';
 
-const maxSolved = 2;
+/** More where a question compares them with many failures. */
+const maxSolved = { few: 2, many: 4 } as const;
 const maxTried = 8;
 /** Lower streams belong to the search and to the draws of failures. */
 const solvedDraws = 2_000_000;
@@ -25,14 +27,14 @@ export function withHistory(state: SeededState, model: RewardModel, request: Pro
 function solvedRollouts(
   { order, config }: SeededState,
   model: RewardModel,
-  { candidate, parent }: ProposalRequest,
+  { candidate, parent, approach }: ProposalRequest,
 ): number[] {
   const solved = order.flatMap((seed) => {
     const posterior = model.posterior(parent, seed);
     return posterior !== null && isSolved(posterior.latest) && isSolved(posterior.mean) ? [posterior.ordinal] : [];
   });
   const [drawn] = shuffle(seedRng(config.rngSeed, solvedDraws + candidate), solved);
-  return drawn.slice(0, maxSolved);
+  return drawn.slice(0, showsMany(approach) ? maxSolved.many : maxSolved.few);
 }
 
 function triedOn({ candidates, results }: SeededState, model: RewardModel, parent: number): TriedCandidate[] {

@@ -7,7 +7,7 @@ import { seedRng, shuffle, uniformInt } from '../../math/random.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
 import { knownFailures, type Failure } from '../../search/failure-pool.js';
-import type { Approach } from '../../search/protocol.js';
+import type { Approach } from '../../proposals/approach.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { solvedSeeds } from '../../search/targeted-test.js';
 import { ablationSeeds, firstSeeds } from './ablation.js';

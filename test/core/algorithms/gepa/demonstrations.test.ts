@@ -61,7 +61,7 @@ describe('demonstrations of a GEPA search', () => {
   test('are switched off by 0', () => {
     const { world } = showing(learned);
     const run = drive({ ...given, demonstrations: 0 }, world);
-    expect(run.turns.filter(({ work }) => work.kind === 'demos')).toEqual([]);
+    expect(run.proposals.filter(({ compose }) => compose)).toEqual([]);
     expect(run.state.best!.reward).toBeCloseTo(0.2);
   });
 

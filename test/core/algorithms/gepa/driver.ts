@@ -59,9 +59,15 @@ export function config(overrides: Partial<GepaConfig> = {}): GepaConfig {
   };
 }
 
+/** No right answers are known. */
+const noDemos: DemoAnswer = {
+  components: ['system'],
+  slots: [{ component: null, bootstrapped: [], labeled: [], sameAnswer: [] }],
+};
+
 export function answer(work: SearchRequest, world: World): SearchResponse {
-  if (work.kind === 'demos' && world.findDemos) return { kind: 'demos', answer: world.findDemos(work.request) };
-  if (work.kind === 'demos' || work.kind === 'done' || work.kind === 'failed') {
+  if (work.kind === 'demos') return { kind: 'demos', answer: world.findDemos?.(work.request) ?? noDemos };
+  if (work.kind === 'done' || work.kind === 'failed') {
     throw new Error(`${work.kind} has no answers`);
   }
   const rollouts = rolloutsIn(work).map((request): RolloutAnswer => {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { range } from '../../../support/range.js';
+import type { Approach } from '../../../../src/core/proposals/approach.js';
 import { config, drive, proposed, type World } from './driver.js';
 
 // A model of open text: a change of the prompt changes answers on rows that it was not written for,
@@ -11,6 +12,8 @@ interface Kind {
   /** Share of the possible gain that rows as turns, and a text, make; negative: a loss. */
   turns: { mean: number; sd: number };
   text: { mean: number; sd: number };
+  /** By the form of the question; others: `text`. */
+  forms?: Partial<Record<Approach, Kind['text']>>;
 }
 
 interface Prompt {
@@ -62,7 +65,8 @@ function openText(run: number, kind: Kind): { world: World; prompts: Map<number,
         const gain = { ...kind.turns, mean: kind.turns.mean * (0.65 + 0.35 * Math.min(1, failing / 12)) };
         add(candidate, parent, moved(parent.text, normal(gain, run, candidate)), { turns }, redrawn.turns);
       } else if (!merge) {
-        const text = moved(parent.text, normal(kind.text, run, candidate));
+        const form = kind.forms?.[request.approach ?? 'revise'] ?? kind.text;
+        const text = moved(parent.text, normal(form, run, candidate));
         add(candidate, parent, moved(parent.share, text / parent.text - 1), { text }, redrawn.text);
       } else add(candidate, parent, parent.share, {}, 0);
       return proposed(request);
@@ -95,7 +99,7 @@ test.each<[string, Kind, [budget: number, least: number][]]>([
     { base: 0.6, turns: { mean: 0.75, sd: 0.12 }, text: { mean: -0.25, sd: 0.25 } },
     [
       [200, 0.81],
-      [400, 0.83],
+      [400, 0.82],
     ],
   ],
   [
@@ -103,6 +107,32 @@ test.each<[string, Kind, [budget: number, least: number][]]>([
     { base: 0.5, turns: { mean: 0.2, sd: 0.1 }, text: { mean: 0.12, sd: 0.2 } },
     [
       [200, 0.62],
+      [400, 0.69],
+    ],
+  ],
+  [
+    'only texts written from many failures help',
+    {
+      base: 0.3,
+      turns: { mean: 0.2, sd: 0.12 },
+      text: { mean: -0.3, sd: 0.15 },
+      forms: { contrast: { mean: 0.1, sd: 0.2 } },
+    },
+    [
+      [200, 0.6],
+      [400, 0.71],
+    ],
+  ],
+  [
+    'only texts written from few failures help',
+    {
+      base: 0.3,
+      turns: { mean: 0.2, sd: 0.12 },
+      text: { mean: -0.3, sd: 0.15 },
+      forms: { revise: { mean: 0.1, sd: 0.2 } },
+    },
+    [
+      [200, 0.55],
       [400, 0.7],
     ],
   ],
