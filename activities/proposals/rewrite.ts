@@ -1,6 +1,6 @@
 import { componentsToRewrite, type Texts } from '../../src/core/proposals/components.js';
 import type { TriedText } from '../../src/core/proposals/ledger.js';
-import { requireNew, requireShorter, type ReflectionExample } from '../../src/core/proposals/reflection.js';
+import { requireNew, requireRules, requireShorter, type ReflectionExample } from '../../src/core/proposals/reflection.js';
 import { textForm } from '../../src/core/proposals/second-try.js';
 import type { Question } from '../../src/core/question.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
@@ -54,7 +54,7 @@ export async function rewriteTexts(
       const isKnownText = (text: string) =>
         components.length === 1 && isKnown?.({ ...parent, [component]: text }) === true;
       const read: ProposerQuestion['read'] = (answer) => {
-        const parsed = requireNew(readText(answer), isKnownText);
+        const parsed = requireNew(requireRules(readText(answer), instruction, examples), isKnownText);
         return approach === 'compress' ? requireShorter(parsed, instruction) : parsed;
       };
       const question: Question = { kind: 'text', reflection };

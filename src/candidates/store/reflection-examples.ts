@@ -43,6 +43,7 @@ export async function readExamples(
     output: outputOf(row.response?.choices?.[0]?.message?.content),
     reward: row.reward ?? 0,
     feedback: feedbackOf(row),
+    expected: expectedOf(row.details),
   }));
 }
 
@@ -59,6 +60,13 @@ export function feedbackOf(row: {
   error: { message: string } | null;
 }): string {
   return row.error ? `The rollout failed: ${row.error.message}` : (row.feedback ?? textOrJson(row.details));
+}
+
+/** The right answer, as rows and containers give it. */
+function expectedOf(details: unknown): string | null {
+  const { expected, expected_output: output } = (details ?? {}) as Record<string, unknown>;
+  const known = typeof expected === 'string' && expected !== '' ? expected : output;
+  return typeof known === 'string' ? known : null;
 }
 
 function inputOf(row: Row): string {

@@ -11,12 +11,12 @@ import type { Message } from '../prompts/message.js';
 import { fenceText, quoteText } from '../prompts/quote.js';
 import { cutAfter } from '../../util/text.js';
 import { showsMany, type Approach } from './approach.js';
+import { withoutCopies, type ShownRow } from './copied-rows.js';
 import { sameText, showLedger, type TriedText } from './ledger.js';
 import { placeholderProblem } from './placeholders.js';
 
 /** A rollout of the parent for the reflection. The texts are untrusted. */
-export interface ReflectionExample {
-  input: string;
+export interface ReflectionExample extends ShownRow {
   output: string;
   feedback: string;
   reward: number;
@@ -194,6 +194,16 @@ export function parseProposal(answer: string, rules: ProposalRules): ParsedPropo
 export function requireNew(parsed: ParsedProposal, isKnown: (text: string) => boolean): ParsedProposal {
   if (!parsed.ok || !isKnown(parsed.text)) return parsed;
   return { ok: false, reason: 'the new instruction was tried before: write another one', unchanged: true };
+}
+
+/** Takes copied rows out of a text; what is left must differ from its parent. */
+export function requireRules(parsed: ParsedProposal, parent: string, shown: readonly ShownRow[]): ParsedProposal {
+  if (!parsed.ok) return parsed;
+  const { text, copied } = withoutCopies(parsed.text, parent, shown);
+  if (copied.length === 0) return parsed;
+  if (text !== '' && !sameText(text, parent)) return { ok: true, text };
+  const [row] = copied;
+  return refuse(`the new instruction copies ${JSON.stringify(cutAfter(row!, 60))}: write the rule behind it`);
 }
 
 /** Counts a compressed text that is not shorter as unchanged. */
