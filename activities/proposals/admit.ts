@@ -6,6 +6,7 @@ import { graphToJson } from '../../src/core/graphs/json.js';
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
 import { componentTexts, withTexts } from '../../src/core/prompts/components.js';
 import type { Demo } from '../../src/core/prompts/demos.js';
+import { promptTokens } from '../../src/core/prompts/length.js';
 import { lineageOf, removedCandidates, type Texts } from '../../src/core/proposals/components.js';
 import { textsProblem } from '../../src/core/proposals/placeholders.js';
 import type { ProposalAnswer, ProposalRequest } from '../../src/core/search/protocol.js';
@@ -75,6 +76,12 @@ function admit(
     return { answer: { ...answer, outcome: 'failed', reason: cutToBytes(reason, gepaLimits.reasonBytes) } };
   }
   const messages = graph ? null : withTexts(parent.messages ?? [], texts);
+  const most = spec.kind === 'session' ? spec.maxPromptTokens : undefined;
+  const tokens = messages && most !== undefined ? promptTokens(messages, demos) : 0;
+  if (most !== undefined && tokens > most) {
+    const reason = `the prompt has about ${tokens} tokens; max_prompt_tokens allows ${most}`;
+    return { answer: { ...answer, outcome: 'failed', reason } };
+  }
   const graphJson = graph && graphToJson(graph);
   if (!pool.add(number, { messages, graph: graphJson, demos, parents })) {
     return { answer: { ...answer, outcome: 'duplicate' } };

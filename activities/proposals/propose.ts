@@ -4,6 +4,7 @@ import { ablationsOf } from '../../src/core/graphs/edits/ablation.js';
 import { editToJson, graphFromJson } from '../../src/core/graphs/json.js';
 import type { GraphSpec, SearchSpec, SessionSpec } from '../../src/core/jobs/spec.js';
 import { componentTexts } from '../../src/core/prompts/components.js';
+import { fittingDemos } from '../../src/core/prompts/length.js';
 import { rewritableNames } from '../../src/core/prompts/row-template.js';
 import { composeTexts } from '../../src/core/proposals/compose.js';
 import type { Composition, ProposalRequest } from '../../src/core/search/protocol.js';
@@ -142,5 +143,7 @@ async function compose(
     .catch((error: unknown) => {
       throw error instanceof NothingToShow ? recordLost(job) : error;
     });
-  return { outcome: 'composed', texts, demos, parents };
+  const most = spec.maxPromptTokens ?? Infinity;
+  const messages = Object.values(texts).map((content) => ({ content }));
+  return { outcome: 'composed', texts, demos: fittingDemos(messages, demos, most), parents };
 }

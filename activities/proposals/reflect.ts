@@ -1,6 +1,7 @@
 import type { SessionSpec } from '../../src/core/jobs/spec.js';
 import type { Texts } from '../../src/core/proposals/components.js';
 import { rewritableNames } from '../../src/core/prompts/row-template.js';
+import { promptTokens } from '../../src/core/prompts/length.js';
 import { pickFailures } from '../../src/core/proposals/feedback-clusters.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
 import { instructionReader, type ProposerContext } from './ask-proposer.js';
@@ -34,7 +35,10 @@ export async function reflect(
   const reader = instructionReader(spec.rows ?? null);
   const earlier = tried.map(({ candidate, ...result }) => ({ ...result, texts: pool.textsOf(candidate) }));
   const isKnown = (texts: Texts) => pool.hasTextsBefore(request.candidate, texts);
-  const rewriting = { request, parent, names, failures, good, isKnown, tried: earlier, context, reader };
+  const { maxPromptTokens: most } = spec;
+  const demos = pool.get(request.parent).demos;
+  const bounded = most !== undefined && { maxTokens: most - promptTokens([], demos) };
+  const rewriting = { request, parent, names, failures, good, isKnown, tried: earlier, context, reader, ...bounded };
   const rewritten = await rewriteTexts(proposer, rewriting);
   if (rewritten.outcome !== 'proposed') return { ...rewritten, shown };
   return { ...rewritten, texts: { ...parent, ...rewritten.texts }, shown };

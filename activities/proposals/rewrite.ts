@@ -1,6 +1,13 @@
 import { componentsToRewrite, type Texts } from '../../src/core/proposals/components.js';
 import type { TriedText } from '../../src/core/proposals/ledger.js';
-import { requireNew, requireRules, requireShorter, type ReflectionExample } from '../../src/core/proposals/reflection.js';
+import { estimatedTokens } from '../../src/core/prompts/length.js';
+import {
+  requireFits,
+  requireNew,
+  requireRules,
+  requireShorter,
+  type ReflectionExample,
+} from '../../src/core/proposals/reflection.js';
 import { textForm } from '../../src/core/proposals/second-try.js';
 import type { Question } from '../../src/core/question.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
@@ -19,6 +26,8 @@ export interface RewriteRequest {
   /** Earlier children of the parent, by their texts. */
   tried?: readonly (Omit<TriedText, 'text'> & { texts: Texts })[];
   context: { task?: string; tip?: string; hint?: string; traceDetail?: number };
+  /** Estimated tokens of all texts that may be rewritten or kept; absent: no limit. */
+  maxTokens?: number;
   /** Reads the new text of a component from an answer. */
   reader: (text: string, component: string) => ProposerQuestion['read'];
 }
@@ -32,7 +41,7 @@ export type RewriteOutcome =
 /** Asks the proposer for new texts of the chosen components, one question each. */
 export async function rewriteTexts(
   proposer: ProposerContext,
-  { request, parent, names, failures, good = [], isKnown, tried = [], context, reader }: RewriteRequest,
+  { request, parent, names, failures, good = [], isKnown, tried = [], maxTokens, context, reader }: RewriteRequest,
 ): Promise<RewriteOutcome> {
   const feedback = failures.map((failure) => failure.feedback);
   const components = componentsToRewrite(names, feedback, request);
@@ -48,13 +57,17 @@ export async function rewriteTexts(
         return text === undefined || text === instruction ? [] : [{ ...result, text }];
       });
       const history = earlier.length > 0 && { tried: earlier };
-      const reflection = { instruction, examples, component, others, ...history, ...context, ...varied };
+      const room =
+        maxTokens === undefined ? undefined : Math.max(1, maxTokens - estimatedTokens(...Object.values(others)));
+      const bounded = room !== undefined && { maxTokens: room };
+      const reflection = { instruction, examples, component, others, ...history, ...context, ...varied, ...bounded };
       const part = parts.indexOf(component);
       const readText = reader(instruction, component);
       const isKnownText = (text: string) =>
         components.length === 1 && isKnown?.({ ...parent, [component]: text }) === true;
       const read: ProposerQuestion['read'] = (answer) => {
-        const parsed = requireNew(requireRules(readText(answer), instruction, examples), isKnownText);
+        const rules = requireFits(requireRules(readText(answer), instruction, examples), room);
+        const parsed = requireNew(rules, isKnownText);
         return approach === 'compress' ? requireShorter(parsed, instruction) : parsed;
       };
       const question: Question = { kind: 'text', reflection };

@@ -70,6 +70,11 @@ taskOptions(program.command('optimize').description('a better prompt for rows, w
     'rows that the search never uses; default: as many as show a difference of 0.1, within a third',
     positive,
   )
+  .option(
+    '--max-prompt-tokens <tokens>',
+    'the longest prompt with the rows that it shows, at four bytes a token',
+    positive,
+  )
   .addOption(new Option('--algorithm <name>', 'how to search').choices(['gepa', 'mipro']).default('gepa'))
   .option('--out <file>', 'where to write the best prompt', 'best-prompt.txt')
   .addHelpText(

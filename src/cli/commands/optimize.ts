@@ -16,16 +16,17 @@ export interface OptimizeOptions extends TaskOptions, LabelOptions, CostOptions 
   algorithm: Algorithm;
   out: string;
   heldout?: number;
+  maxPromptTokens?: number;
   json?: boolean;
 }
 
 /** Searches a better prompt on rows, and writes it. */
 export async function optimize(given: OptimizeOptions): Promise<void> {
-  const { algorithm, heldout, out, json = false, name, tag, ...costed } = given;
+  const { algorithm, heldout, maxPromptTokens, out, json = false, name, tag, ...costed } = given;
   const { maxCost, dryRun = false, yes = false, ...options } = costed;
   const task = await readTask(options);
   const prompt = await promptOf(task);
-  const search = { algorithm, heldout, maxCost, name, tag };
+  const search = { algorithm, heldout, maxPromptTokens, maxCost, name, tag };
   const { previewSession } = await import('../task/preview.js');
   const preview = await previewSession(task, prompt, search);
   if (dryRun) return sayPreview(preview, json);

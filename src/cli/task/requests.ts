@@ -19,6 +19,7 @@ export interface SearchOptions extends LabelOptions {
   maxCost?: number | undefined;
   /** Rows. */
   heldout?: number | undefined;
+  maxPromptTokens?: number | undefined;
 }
 
 /** The fields of a stored data set, the scorer and the models. */
@@ -41,7 +42,7 @@ export function sessionRequest(
   fields: TaskRequest,
   { budget }: ReadTask,
   { messages }: Prompt,
-  { algorithm, maxCost, heldout, ...labels }: SearchOptions,
+  { algorithm, maxCost, heldout, maxPromptTokens, ...labels }: SearchOptions,
 ) {
   const search = algorithm === 'gepa' ? { algorithm, gepa: algorithms.gepa } : { algorithm, mipro: algorithms.mipro };
   return {
@@ -50,6 +51,7 @@ export function sessionRequest(
       ...fields,
       initial_prompt: { messages: [...messages] },
       ...(heldout !== undefined && { heldout_rows: heldout }),
+      ...(maxPromptTokens !== undefined && { max_prompt_tokens: maxPromptTokens }),
       budget: { max_rollouts: budget ?? defaultBudget, ...(maxCost !== undefined && { max_cost_usd: maxCost }) },
     },
     ...labelsOf(labels),

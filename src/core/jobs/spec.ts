@@ -58,6 +58,8 @@ export interface SessionSpec extends RunSpec {
   initialPrompt: Message[] | null;
   proposer: PolicySpec;
   budget: BudgetSpec;
+  /** The most estimated tokens of a prompt with its demonstrations; absent: no limit. */
+  maxPromptTokens?: number;
   /** Absent: the container runs rollouts. `caller`: live traffic through the proxy. */
   rollouts?: 'caller';
   /** The rows of a job on a data set. */

@@ -7,6 +7,7 @@
 import { isCut } from '../answers/ending.js';
 import { readPromptText } from '../answers/prompt-text.js';
 import { questionLines } from '../answers/remarks.js';
+import { estimatedTokens } from '../prompts/length.js';
 import type { Message } from '../prompts/message.js';
 import { fenceText, quoteText } from '../prompts/quote.js';
 import { cutAfter } from '../../util/text.js';
@@ -34,6 +35,8 @@ export interface Reflection {
   tried?: readonly TriedText[];
   /** How to write the new text; absent: `revise`. */
   approach?: Approach;
+  /** The most estimated tokens of the new text; absent: no limit. */
+  maxTokens?: number;
   /** A further hint for the proposer. */
   tip?: string;
   /** What a person who knows the task wrote for the proposer. */
@@ -89,6 +92,7 @@ export function buildReflection(reflection: Reflection): Message[] {
     others = {},
     tried = [],
     approach = 'revise',
+    maxTokens,
     tip,
     hint,
     traceDetail = showsMany(approach) ? Math.min(1, fullExamples / Math.max(1, examples.length)) : 1,
@@ -106,9 +110,15 @@ export function buildReflection(reflection: Reflection): Message[] {
     demands[approach],
     ...(tip === undefined ? [] : [tip]),
     ...(hint === undefined ? [] : ['Follow this hint of a person who knows the task:', quoteText(hint)]),
+    ...(maxTokens === undefined ? [] : [`The new instruction must have fewer than ${wordsOf(maxTokens)} words.`]),
     questionLines.form,
   ];
   return [{ role: 'user', content: parts.join('\n\n') }];
+}
+
+/** Words that surely fit: a word has four bytes and a space, or more. */
+function wordsOf(tokens: number): number {
+  return Math.max(1, Math.floor(tokens / 2));
 }
 
 function showOthers(component: string | undefined, others: Readonly<Record<string, string>>): string[] {
@@ -194,6 +204,13 @@ export function parseProposal(answer: string, rules: ProposalRules): ParsedPropo
 export function requireNew(parsed: ParsedProposal, isKnown: (text: string) => boolean): ParsedProposal {
   if (!parsed.ok || !isKnown(parsed.text)) return parsed;
   return { ok: false, reason: 'the new instruction was tried before: write another one', unchanged: true };
+}
+
+/** Refuses a text of more than `most` estimated tokens. */
+export function requireFits(parsed: ParsedProposal, most: number | undefined): ParsedProposal {
+  const tokens = parsed.ok ? estimatedTokens(parsed.text) : 0;
+  if (most === undefined || tokens <= most) return parsed;
+  return refuse(`the new instruction has about ${tokens} tokens; at most ${most} fit into max_prompt_tokens`);
 }
 
 /** Takes copied rows out of a text; what is left must differ from its parent. */

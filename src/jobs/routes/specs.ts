@@ -5,6 +5,7 @@ import type { PolicyOptimization } from '../../kinds/session/contract/create.js'
 import type { ContainerSpec, EvaluationSpec, RowsSpec, RunSpec, SessionSpec } from '../../core/jobs/spec.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import type { Message } from '../../core/prompts/message.js';
+import { promptTokens } from '../../core/prompts/length.js';
 import { algorithmOf, searchFromRequest } from '../../core/algorithms/index.js';
 import { requestPath } from '../../core/search/request.js';
 import type { SeedSplit } from '../../core/search/split.js';
@@ -43,6 +44,8 @@ export function sessionSpec(
     ...problems.map(({ field, message }) => ({ pointer: pointerOf(pathOf(field)), message })),
   ];
   if (request.proposer) errors.push(...providerErrors(request.proposer, [...path, 'proposer'], checks));
+  const initialPrompt = rows?.messages ?? request.initial_prompt?.messages ?? null;
+  errors.push(...lengthErrors(request, initialPrompt, [...path, 'max_prompt_tokens']));
   errors.push(...priceErrors(request, rows?.spec ?? null, [...path, 'budget', 'max_cost_usd']));
   if (rows && errors.length === 0) {
     const lists = (['trainSeeds', 'evaluationSeeds', 'heldoutSeeds'] as const).map((field) => {
@@ -59,13 +62,25 @@ export function sessionSpec(
     ...runSpec(request),
     container: url === undefined ? null : containerSpec(request, url, request.env_name ?? null),
     ...(request.rollouts === 'caller' && { rollouts: request.rollouts }),
-    initialPrompt: rows?.messages ?? request.initial_prompt?.messages ?? null,
+    initialPrompt,
+    ...(request.max_prompt_tokens !== undefined && { maxPromptTokens: request.max_prompt_tokens }),
     proposer: policySpec(request.proposer ?? request.policy),
     budget: {
       maxMinutes: request.budget?.max_minutes ?? null,
       maxCostUsd: request.budget?.max_cost_usd ?? null,
     },
   };
+}
+
+/** The baseline must fit, or no proposal would be compared with what is allowed. */
+function lengthErrors(
+  { max_prompt_tokens: most }: PolicyOptimization,
+  prompt: Message[] | null,
+  path: Path,
+): FieldError[] {
+  const tokens = prompt === null ? 0 : promptTokens(prompt, []);
+  if (most === undefined || tokens <= most) return [];
+  return [{ pointer: pointerOf(path), message: `must be at least ${tokens}, the length of initial_prompt` }];
 }
 
 /** A cost budget needs prices: one error per model without a price. */

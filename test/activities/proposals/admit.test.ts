@@ -11,9 +11,9 @@ const rows = { placeholders: { 'Question Text': 'Question Text' }, columns: ['Qu
 const spec = { kind: 'session', search: anyGepa, rows } as unknown as SessionSpec;
 const baseline = { messages: [{ role: 'user' as const, content }], demos: [], graph: null, parents: [] };
 
-function admit(proposal: Proposal) {
+function admit(proposal: Proposal, changes: Partial<SessionSpec> = {}) {
   const request: ProposalRequest = { kind: 'rewrite', candidate: 1, parent: 0, generation: 1, ordinals: [] };
-  return admitProposals(new CandidatePool(new Map([[0, baseline]])), spec, [request], [proposal]);
+  return admitProposals(new CandidatePool(new Map([[0, baseline]])), { ...spec, ...changes }, [request], [proposal]);
 }
 
 const origins: [string, (user: string) => Proposal][] = [
@@ -37,6 +37,17 @@ describe.each(origins)('%s', (_, of) => {
     const { answers, candidates } = admit(of(text));
     expect(answers).toMatchObject([{ candidate: 1, outcome: 'failed' }]);
     expect(candidates).toEqual([]);
+  });
+
+  test('that is longer than max_prompt_tokens is refused, and one that fits is none', () => {
+    const text = `${'word '.repeat(20)}{{Question Text}}`;
+    const tokens = Math.ceil(text.length / 4);
+    const reasonAt = (maxPromptTokens: number) => admit(of(text), { maxPromptTokens }).answers[0];
+    expect(reasonAt(tokens - 1)).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringContaining(`${tokens} tokens`),
+    });
+    expect(reasonAt(tokens)).toMatchObject({ outcome: 'proposed' });
   });
 
   test('that keeps its placeholder is a candidate', () => {

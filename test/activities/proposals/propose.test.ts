@@ -75,6 +75,22 @@ test('asks again for a text that is known, and shows what was tried on the paren
   }
 });
 
+test('asks again for a text that is longer than max_prompt_tokens, and says the limit', async () => {
+  const long = 'word '.repeat(30);
+  const model = await startFakeModel(({ n }) => ({ text: `\`\`\`\n${n === 1 ? long : 'Answer well.'}\n\`\`\`` }));
+  try {
+    const { propose } = await jobWith(model.url, { max_prompt_tokens: 20 });
+    const components = { selection: 'all', turn: 1 } as const;
+    const request = { kind: 'rewrite', candidate: 1, parent: 0, generation: 1, ordinals: [0], components } as const;
+    expect(await propose({ ...request, ordinals: [0] })).toMatchObject([{ outcome: 'proposed' }]);
+    const asked = model.requests.map(({ body }) => (body['messages'] as { content: string }[]).at(-1)!.content);
+    expect(asked[0]).toContain('fewer than 10 words');
+    expect(asked[1]).toContain('at most 20 fit into max_prompt_tokens');
+  } finally {
+    await model.close();
+  }
+});
+
 describe('a stalled search', () => {
   const stalled = (candidate: number, approach: 'restart' | 'compress'): ProposalRequest => ({
     kind: 'rewrite',
@@ -123,8 +139,8 @@ describe('a stalled search', () => {
 });
 
 /** A session with a baseline that failed on seed 0, and its proposer at `url`. */
-async function jobWith(url: string) {
-  const jobId = await createSession(http);
+async function jobWith(url: string, fields: Record<string, unknown> = {}) {
+  const jobId = await createSession(http, fields);
   await seedCandidates(http, jobId, [{ status: 'evaluated', reward: 0, generation: 0, text: 'Answer.' }]);
   await seedRollouts(http, jobId, [{ candidate: 0, seed: 0, status: 'succeeded', reward: 0, feedback: 'Better.' }]);
   const providers = createProviders({ OPENAI_BASE_URL: url, OPENAI_API_KEY: 'sk-secret' });

@@ -30,11 +30,11 @@ test('what would decide an inconclusive comparison is said', () => {
 });
 
 test.each([
-  [15, 1 / 3, /^With 15 held-out rows only a difference above 0\.33 will show\. 80 /],
+  [15, 1 / 3, /^With 15 held-out rows only a difference above 0\.33 will show\. 90 /],
   [2, null, /^2 held-out rows show no difference/],
-  [80, 0.1, /0\.10 will show\.$/],
+  [90, 0.1, /0\.10 will show\.$/],
 ])('what %d held-out rows can show', (seeds, least, sentence) => {
-  const planned = { basis: 'heldout' as const, seeds, least_difference: least, seeds_for_tenth: 80 };
+  const planned = { basis: 'heldout' as const, seeds, least_difference: least, seeds_for_tenth: 90 };
   expect(plannedWords(planned)).toMatch(sentence);
 });
 

@@ -65,7 +65,7 @@ describe('a session on a data set', () => {
       basis: 'heldout',
       seeds: 25,
       least_difference: expect.closeTo(6 / 25, 9),
-      seeds_for_tenth: 80,
+      seeds_for_tenth: 90,
     });
     expect((await held(0)).body.planned_comparison).toMatchObject({ basis: 'evaluation' });
     const { status, body: refusal } = await held(31);
@@ -80,6 +80,15 @@ describe('a session on a data set', () => {
     expect(named.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
       '/policy_optimization/heldout_rows',
     ]);
+  });
+
+  test('refuses a baseline that is longer than the longest prompt', async () => {
+    const { status, body } = await createSession({ max_prompt_tokens: 1 });
+    expect([status, body.errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual([
+      422,
+      ['/policy_optimization/max_prompt_tokens'],
+    ]);
+    expect((await createSession({ max_prompt_tokens: 500 })).status).toBe(201);
   });
 
   test.each(['uploaded', 'inline'])('uses the first of equal rows, and warns (%s)', async (form) => {

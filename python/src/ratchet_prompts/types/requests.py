@@ -43,6 +43,7 @@ class SessionRequest(JobRequest, total=False):
     rollouts: str
     budget: Mapping[str, Any]
     heldout_rows: int
+    max_prompt_tokens: int
     rng_seed: int
     patience: int
     target_reward: float

@@ -75,6 +75,11 @@ const fields = z.strictObject({
     .describe(
       'Rows of dataset that the search never uses, for the comparison of winner and baseline. Default: as many as show a difference of 0.1, within a third of the rows and of the rollouts.',
     ),
+  max_prompt_tokens: count(1_000_000)
+    .optional()
+    .describe(
+      'Maximum length of a prompt with its demonstrations, in tokens of four bytes. Longer proposals are refused, sets of rows are cut.',
+    ),
   env_name: envNameSchema.optional(),
   rng_seed: wholeNumber(-largestWhole, largestWhole)
     .default(0)

@@ -36,7 +36,7 @@ describe('create graph job', () => {
       status: 'running',
       num_tasks: 12,
       max_rollouts: 60,
-      planned_comparison: { basis: 'evaluation', seeds: 5, least_difference: 0.8, seeds_for_tenth: 80 },
+      planned_comparison: { basis: 'evaluation', seeds: 5, least_difference: 0.8, seeds_for_tenth: 90 },
       estimate: { rollouts: 60, cost_usd: { low: anyCost, likely: anyCost, high: anyCost } },
       workflow_id: `graph-${body.job_id}`,
       temporal_url: expect.stringContaining(body.job_id),

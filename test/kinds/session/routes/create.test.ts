@@ -69,7 +69,7 @@ describe('create session', () => {
         rollouts: 52,
         cost_usd: { low: expect.any(Number), likely: expect.any(Number), high: expect.any(Number) } as unknown,
       },
-      planned_comparison: { basis: 'evaluation', seeds: 2, least_difference: null, seeds_for_tenth: 80 },
+      planned_comparison: { basis: 'evaluation', seeds: 2, least_difference: null, seeds_for_tenth: 90 },
       warnings: [expect.stringContaining('train_seeds')],
       workflow_id: `session-${body.session_id}`,
       temporal_url: `http://127.0.0.1:8233/workflows/session-${body.session_id}`,
