@@ -152,5 +152,20 @@ export const paretoSchema = z
     front: z
       .array(z.object({ candidate_id: z.string(), reward: z.number(), seeds_held: z.int() }))
       .describe('The non-dominated candidates that are best on a seed.'),
+    weighed: z
+      .array(
+        z.object({
+          candidate_id: z.string(),
+          reward: z.number(),
+          cost_usd: z.number().nullable().describe('null if the price of a call is unknown.'),
+          tokens: z.number().nullable().describe('null if a provider did not report them.'),
+          calls: z.number(),
+          latency_ms: z.number().nullable().describe('Of its model calls; null if an answer was not bought.'),
+          prompt_tokens: z.int().describe('The prompt with its demonstrations, at four bytes a token.'),
+        }),
+      )
+      .describe(
+        'The evaluated candidates that are not dominated in reward, cost, time and length of the prompt, the best first. Means over the rollouts of their evaluation.',
+      ),
   })
   .meta({ id: 'ParetoFront', description: 'The Pareto front of the evaluated candidates.' });

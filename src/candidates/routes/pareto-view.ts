@@ -2,9 +2,10 @@ import type { z } from 'zod';
 import type { weighedSchema } from '../../kinds/graph/contract/job.js';
 import type { paretoSchema } from '../contract/lineage.js';
 import { paretoFront, removeDominated } from '../../core/search/pareto-front.js';
-import { costFront } from '../../core/search/cost-front.js';
+import { costFront, weighedFront } from '../../core/search/cost-front.js';
 import type { Tx } from '../../platform/db/db.js';
 import { readEvaluatedRewards, readEvaluation, readEvaluationCosts } from '../store/pareto-front.js';
+import { readPromptTokens } from '../store/candidates.js';
 import { readCandidates, type CandidateRow } from '../store/reads.js';
 
 /** Number of candidates whose outcomes one query reads. */
@@ -61,6 +62,29 @@ export async function readPareto(
       seeds_held: holder.seeds.length,
     })),
   };
+}
+
+/** The front over reward, cost, time and length of the prompt, the best reward first. */
+export async function readWeighed(tx: Tx, jobId: string): Promise<z.output<typeof paretoSchema>['weighed']> {
+  const evaluated = await readCandidates(tx, jobId, { status: 'evaluated' });
+  const ids = evaluated.map(({ id }) => id);
+  const [costs, lengths] = await Promise.all([
+    readEvaluationCosts(tx, jobId, ids, await readEvaluation(tx, jobId)),
+    readPromptTokens(tx, ids),
+  ]);
+  const weighed = evaluated.flatMap(({ id, reward }) => {
+    const cost = costs.get(id);
+    return cost && reward !== null ? [{ id, reward, ...cost, promptTokens: lengths.get(id)! }] : [];
+  });
+  return weighedFront(weighed).map(({ id, reward, costUsd, tokens, calls, latencyMs, promptTokens }) => ({
+    candidate_id: id,
+    reward,
+    cost_usd: costUsd,
+    tokens,
+    calls,
+    latency_ms: latencyMs,
+    prompt_tokens: promptTokens,
+  }));
 }
 
 /** The front over reward and cost of a graph job, cheapest first. */

@@ -1,6 +1,7 @@
 import { componentTexts } from '../../core/prompts/components.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { EditJson, GraphJson } from '../../kinds/graph/contract/graph.js';
+import { promptTokens } from '../../core/prompts/length.js';
 import type { Message } from '../../core/prompts/message.js';
 import type { Tx } from '../../platform/db/db.js';
 import { jsonFields } from '../../platform/db/json-fields.js';
@@ -97,6 +98,15 @@ export async function readPool(tx: Tx, jobId: string): Promise<Map<number, Poole
       return [version, { messages, demos, graph, parents: known }];
     }),
   );
+}
+
+/** The lengths of prompts with their demonstrations, in estimated tokens, by candidate id. */
+export async function readPromptTokens(tx: Tx, ids: readonly string[]): Promise<Map<string, number>> {
+  const rows = await tx.query<{ id: string } & StoredPrompt>(
+    `select id, ${prompt} from candidates where id = any($1)`,
+    [ids],
+  );
+  return new Map(rows.map(({ id, messages, demos }) => [id, promptTokens(messages ?? [], demos)]));
 }
 
 /** The prompts of candidates with open rollouts, by lever version. */

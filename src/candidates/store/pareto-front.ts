@@ -1,6 +1,6 @@
 /** Reads for the fronts over a search's evaluation seeds. */
 import type { SearchSpec } from '../../core/jobs/spec.js';
-import type { RewardAndCost } from '../../core/search/cost-front.js';
+import type { Weighed } from '../../core/search/cost-front.js';
 import type { Tx } from '../../platform/db/db.js';
 import { readSpec } from '../../jobs/store/spec.js';
 import { costAtModel } from '../../rollouts/store/call-records.js';
@@ -56,30 +56,35 @@ export async function readEvaluatedRewards(
   return new Map(rows.map(({ id, rewards }) => [id, new Map(rewards)]));
 }
 
+type EvaluationCost = Omit<Weighed, 'reward' | 'promptTokens'>;
+
 /**
- * Mean cost of an evaluation rollout by candidate, without judge and proposer calls. Candidates
- * without such rollouts are left out.
+ * Mean cost and time of an evaluation rollout by candidate, without judge and proposer calls.
+ * Candidates without such rollouts are left out.
  */
 export async function readEvaluationCosts(
   tx: Tx,
   jobId: string,
   candidateIds: readonly string[],
   { seeds, repeats }: EvaluationPlan,
-): Promise<Map<string, Omit<RewardAndCost, 'reward'>>> {
+): Promise<Map<string, EvaluationCost>> {
   if (candidateIds.length === 0) return new Map();
-  const rows = await tx.query<{ id: string } & Omit<RewardAndCost, 'reward'>>(
+  const rows = await tx.query<{ id: string } & EvaluationCost>(
     `with ${counting}, spent as ( -- A rollout without calls costs nothing.
        select c.candidate_id, c.ordinal, count(m.id) as calls,
               case when count(m.id) = count(${cost}) then coalesce(sum(${cost} order by m.id collate "C"), 0) end as cost,
               case when count(m.id) = count(m.prompt_tokens + m.completion_tokens)
-                   then coalesce(sum(m.prompt_tokens + m.completion_tokens), 0) end as tokens
+                   then coalesce(sum(m.prompt_tokens + m.completion_tokens), 0) end as tokens,
+              case when count(m.id) = count(m.latency_ms) filter (where m.cached_from is null)
+                   then sum(m.latency_ms) end as latency
          from counting c
          left join model_calls m on m.job_id = $1 and m.rollout_id = c.id and m.purpose = 'rollout'
         group by c.candidate_id, c.ordinal
      )
      select candidate_id as id, (sum(calls) / count(*))::float8 as calls,
             case when count(*) = count(cost) then sum(cost order by ordinal) / count(*) end as "costUsd",
-            case when count(*) = count(tokens) then (sum(tokens) / count(*))::float8 end as tokens
+            case when count(*) = count(tokens) then (sum(tokens) / count(*))::float8 end as tokens,
+            case when count(*) = count(latency) then sum(latency) / count(*) end as "latencyMs"
        from spent group by candidate_id`,
     [jobId, candidateIds, seeds, repeats],
   );

@@ -316,6 +316,8 @@ test('the front has the best of each evaluation seed, without dominated candidat
       { seed: 2, best_reward: 1, holders: 1, candidate_ids: [cand(1)] },
     ],
     front: [{ candidate_id: cand(1), reward: 2 / 3, seeds_held: 3 }],
+    // The baseline is shorter; without calls nothing else is known.
+    weighed: [1, 0].map((n) => expect.objectContaining({ candidate_id: cand(n), calls: 0, latency_ms: null })),
   });
   const empty = await createSession(http);
   expect((await http.call('GET', `${base}/${empty}/pareto`)).body).toMatchObject({

@@ -1,6 +1,6 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { costFront, type RewardAndCost } from '../../../src/core/search/cost-front.js';
+import { costFront, weighedFront, type RewardAndCost } from '../../../src/core/search/cost-front.js';
 import { seedRng, shuffle } from '../../../src/core/math/random.js';
 
 const amounts = fc.constantFrom(0, 0.5, 1, 2);
@@ -60,4 +60,47 @@ test('does not depend on the order of the candidates', () => {
       expect(new Set(costFront(shuffled))).toEqual(new Set(costFront(candidates)));
     }),
   );
+});
+
+describe('the front over reward, cost, time and length', () => {
+  const weighed = fc.array(
+    fc.record({
+      reward: amounts,
+      costUsd: paid,
+      tokens: fc.constant(null),
+      calls: fc.constant(1),
+      latencyMs: fc.constantFrom(100, 105, 108, 200),
+      promptTokens: fc.constantFrom(5, 10, 20),
+    }),
+    { minLength: 1, maxLength: 12 },
+  );
+
+  test('has the best reward, and something no worse for all that is left out', () => {
+    fc.assert(
+      fc.property(weighed, (all) => {
+        const front = weighedFront(all);
+        expect(front[0]!.reward).toBe(Math.max(...all.map(({ reward }) => reward)));
+        for (const out of all.filter((each) => !front.includes(each))) {
+          const isCovered = front.some(
+            ({ reward, costUsd, latencyMs, promptTokens }) =>
+              reward >= out.reward &&
+              costUsd <= out.costUsd &&
+              promptTokens <= out.promptTokens &&
+              latencyMs * 0.9 <= out.latencyMs,
+          );
+          expect(isCovered).toBe(true);
+        }
+      }),
+    );
+  });
+
+  test('keeps a shorter and a faster candidate beside the best, and takes close times for equal', () => {
+    const best = { reward: 1, costUsd: 3, tokens: null, calls: 1, latencyMs: 200, promptTokens: 300 };
+    const short = { ...best, reward: 0.8, costUsd: 2, promptTokens: 20 };
+    const fast = { ...best, reward: 0.7, latencyMs: 100 };
+    const hardlyFaster = { ...best, reward: 0.7, latencyMs: 190 };
+    expect(weighedFront([hardlyFaster, fast, short, best])).toEqual([best, short, fast]);
+    const unknown = { ...fast, latencyMs: null };
+    expect(weighedFront([unknown, short, best])).toEqual([best, short]);
+  });
 });

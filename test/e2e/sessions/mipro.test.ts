@@ -24,6 +24,14 @@ const create = (mipro: object = {}, more: object = {}) =>
 interface Pareto {
   seeds: { seed: number; best_reward: number }[];
   front: { candidate_id: string; reward: number }[];
+  weighed: {
+    candidate_id: string;
+    reward: number;
+    tokens: number | null;
+    calls: number;
+    latency_ms: number | null;
+    prompt_tokens: number;
+  }[];
 }
 
 const read = <T>(path: string) => on.service.api.call<T>('GET', path);
@@ -50,11 +58,16 @@ describe('a MIPRO session', () => {
       if (role === 'assistant') expect(content).toBe(wordOf(topic));
     }
 
-    const { seeds, front } = await read<Pareto>(`${pathOf(id)}/pareto`);
+    const { seeds, front, weighed } = await read<Pareto>(`${pathOf(id)}/pareto`);
     expect(seeds.map(({ seed }) => seed)).toEqual(range(0, 18));
     const evaluated = new Map(seen.candidates.map(({ candidate_id: candidate, reward }) => [candidate, reward]));
     for (const { candidate_id: candidate, reward } of front) expect(reward).toBe(evaluated.get(candidate));
     expect(front.map(({ reward }) => reward)).toContain(best!.reward);
+    expect(weighed[0]!.reward).toBe(best!.reward);
+    for (const each of weighed) {
+      expect(each.reward).toBe(evaluated.get(each.candidate_id));
+      expect(Math.min(each.latency_ms!, each.prompt_tokens, each.calls, each.tokens!)).toBeGreaterThan(0);
+    }
     const highest = seeds.reduce((sum, seed) => sum + seed.best_reward, 0) / seeds.length;
     expect(highest).toBeGreaterThanOrEqual(best!.reward!);
 

@@ -5,7 +5,7 @@ import type { Tx } from '../../../platform/db/db.js';
 import type { JobRow, SessionHead } from '../../../jobs/store/jobs.js';
 import { readOrigin } from '../../../candidates/routes/detail.js';
 import type { LineageView } from '../../../candidates/routes/routes.js';
-import { readPareto } from '../../../candidates/routes/pareto-view.js';
+import { readPareto, readWeighed } from '../../../candidates/routes/pareto-view.js';
 import { seedEvalView } from '../../../candidates/routes/seed-evals-view.js';
 
 /** Without edits of a structure: each attempt names a component. */
@@ -27,10 +27,11 @@ export const sessionLineage: LineageView<SessionHead> = {
   pareto: {
     schema: paretoSchema,
     summary: 'The best reward for each evaluation seed, and its candidates',
-    description: 'Over all evaluated candidates.',
+    description: 'Over all evaluated candidates; also those to choose from by reward, cost, time and length.',
     read: async (tx, { jobId }): Promise<z.output<typeof paretoSchema>> => ({
       ...sessionIds(jobId),
       ...(await readPareto(tx, jobId)),
+      weighed: await readWeighed(tx, jobId),
     }),
   },
 };
