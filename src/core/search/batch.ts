@@ -31,6 +31,11 @@ export interface Batch {
 
 const maxRepeats = 2;
 
+/** The seeds of a candidate's pairs. */
+export function seedsOf(pairs: readonly Pair[], candidate: number): Set<number> {
+  return new Set(pairs.flatMap(([own, seed]) => (own === candidate ? [seed] : [])));
+}
+
 /** A candidate on each of the seeds. */
 export function pairsOf(candidate: number, seeds: readonly number[]): Pair[] {
   return seeds.map((seed) => [candidate, seed]);

@@ -4,7 +4,7 @@
  */
 import { mean, sum } from '../math/rewards.js';
 import type { Posterior, RewardModel } from './reward-model.js';
-import { measuredOn } from './results.js';
+import { measuredOn, type Results } from './results.js';
 import type { SeededState } from './state.js';
 
 /** Standard errors that a gain must exceed with noise, and the most test rounds. */
@@ -74,4 +74,12 @@ export function solvedSeeds(state: Runs, model: RewardModel, parent: number, can
     .filter(({ mean }) => mean > 1e-9)
     .sort((left, right) => right.mean - left.mean || right.age - left.age)
     .map(({ seed }) => seed);
+}
+
+/** Whether a candidate scored more on a seed than its parents led to expect. */
+export function gainedOn(results: Results, model: RewardModel, candidate: number, seed: number): boolean {
+  const own = measuredOn(results, candidate, seed);
+  if (own.length === 0) return false;
+  const expected = model.prior(candidate, seed);
+  return expected !== null && mean(own.map(([, reward]) => reward))! > expected.mean + 1e-9;
 }

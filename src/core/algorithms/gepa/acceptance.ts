@@ -8,19 +8,17 @@
  * cheaper or shorter. Without noise, any other child that loses as much as it gains is rejected. A
  * merge must only not lose: its parts have shown their gains. Requests follow from results alone.
  */
-import { mean } from '../../math/rewards.js';
 import { pairsOf, type Pair } from '../../search/batch.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { isCheaper } from '../../search/costs.js';
 import { ablationSeeds } from './ablation.js';
 import { maxRegressionSeeds } from './config.js';
 import { confirmingSeeds, wonRace } from './demonstrations.js';
-import { confirmingRows, gainsOverall, isOpenText, solvedTested, solvedToLearn } from './open-text.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
-import { measuredOn, type Results } from '../../search/results.js';
 import {
   comparedSeeds,
+  gainedOn,
   maxRounds,
   solvedSeeds,
   sumsOf,
@@ -28,6 +26,7 @@ import {
   type TestSums,
 } from '../../search/targeted-test.js';
 import type { GepaState, Trial } from './state.js';
+import { strategyOf } from './strategies.js';
 
 /** `saves`: accepted for its cost or length alone. */
 export interface AcceptanceResult extends Pick<TestSums, 'expectedSum' | 'childSum'> {
@@ -41,6 +40,7 @@ export type AcceptanceStep = { ask: Pair[] } | AcceptanceResult;
 /** The next step of a child after a test round. */
 export function decideAcceptance(state: GepaState, model: RewardModel, trial: Trial): AcceptanceStep {
   const { candidate, parents, shown, rounds } = trial;
+  const { accept: rules } = strategyOf(state, model);
   const compared = comparedSeeds(state, model, candidate);
   const sums = sumsOf(compared, model);
   const verdict = verdictOf(state, model, trial, compared);
@@ -49,14 +49,12 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
   if (parents.length > 1 || (gain <= slack && !mayBeCheaper)) return verdict;
   if (rounds === 1 && trial.compose && !wonRace(state, model, trial)) return { ...verdict, accepted: false };
   if (rounds === 1) {
-    // Without noise a later run of an inherited seed shows any loss, so additions need no test.
-    const additions = mayBeCheaper || model.noise.variance > 0 ? 1 : solvedToLearn(state);
-    const least = isOpenText(state, model) ? solvedTested : additions;
+    const least = rules.leastSolved(state, mayBeCheaper || model.noise.variance > 0);
     const seeds = regressionSeeds(state, model, trial, least);
     if (seeds.length > 0) return { ask: pairsOf(candidate, seeds) };
   }
-  if (rounds === 2 && trial.compose === undefined && isOpenText(state, model)) {
-    const seeds = confirmingRows(state, model, trial, compared);
+  if (rounds === 2 && trial.compose === undefined) {
+    const seeds = rules.confirm(state, model, trial, compared);
     if (seeds.length > 0) return { ask: pairsOf(candidate, seeds) };
   }
   const isFinal = verdict.accepted || gain <= slack || model.noise.variance === 0;
@@ -72,7 +70,7 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
 
 /** Whether a child that lost text, or has other turns, still lacks its regression test. */
 export function isUntested(state: GepaState, model: RewardModel, { rounds, removed, compose }: Trial): boolean {
-  const isRisky = removed.length > 0 || compose !== undefined || isOpenText(state, model);
+  const isRisky = removed.length > 0 || compose !== undefined || strategyOf(state, model).accept.isRisky;
   return model.noise.variance === 0 && rounds === 1 && isRisky;
 }
 
@@ -89,8 +87,8 @@ function verdictOf(
 ): AcceptanceResult {
   const { expectedSum, childSum, gain, slack, isGain, isKept } = sumsOf(compared, model);
   if (trial.parents.length > 1) return { accepted: isKept, expectedSum, childSum };
-  const isLasting = !isOpenText(state, model) || gainsOverall(state, model, trial, compared);
-  if (isGain && isLasting) return { accepted: true, expectedSum, childSum };
+  if (isGain && strategyOf(state, model).accept.lasts(state, model, trial, compared))
+    return { accepted: true, expectedSum, childSum };
   // A child that solves nothing is cheap too, so require a parent with something to lose.
   const saves = gain >= -slack && expectedSum > slack && trial.rounds > 1 ? savingOf(state, trial) : null;
   return { accepted: saves !== null, ...(saves && { saves }), expectedSum, childSum };
@@ -117,18 +115,10 @@ export function regressionSeeds(state: GepaState, model: RewardModel, trial: Tri
   );
   // One changed step can break every seed of a graph at once.
   const additions = state.config.editsStructure ? Math.max(1, least) : least;
-  const most = isOpenText(state, model) ? solvedTested : maxRegressionSeeds(state.config);
+  const most = strategyOf(state, model).accept.mostSolved(state);
   const count = Math.min(most, Math.max(additions, removed.length > 0 ? minibatchOf(state.config) : 0));
   return [...new Set([...taught, ...solved])].slice(
     0,
     Math.max(count, Math.min(taught.length, maxRegressionSeeds(state.config))),
   );
-}
-
-/** Whether a candidate scored more on a seed than its parents led to expect. */
-export function gainedOn(results: Results, model: RewardModel, candidate: number, seed: number): boolean {
-  const own = measuredOn(results, candidate, seed);
-  if (own.length === 0) return false;
-  const expected = model.prior(candidate, seed);
-  return expected !== null && mean(own.map(([, reward]) => reward))! > expected.mean + 1e-9;
 }

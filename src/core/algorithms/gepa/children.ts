@@ -1,25 +1,19 @@
-/** The children of a generation: their reflections, and the merge of those accepted. */
+/** The children of a generation: proposals, prompts of people, and the merge of accepted ones. */
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
-import { countShown, knownFailures, type Failure } from '../../search/failure-pool.js';
+import { countShown, knownFailures } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { mutationOf } from '../../proposals/mutation.js';
 import { addProposals, reportFailedProposals } from '../../search/proposing.js';
 import type { Decision, ProposalAnswer } from '../../search/protocol.js';
-import type { RewardModel } from '../../search/reward-model.js';
+import { gainedOn } from '../../search/targeted-test.js';
 import { countAblation } from './ablation.js';
-import { gainedOn } from './acceptance.js';
-import { areProposalsScarce, cohortSize } from './budget.js';
+import { cohortSize } from './budget.js';
 import { gepaLimits } from './config.js';
-import { parentOf } from './parents.js';
+import { incumbentOf } from './pool.js';
 import { isStalled } from './stall.js';
 import { newTrial, type GepaState, type Trial } from './state.js';
-import { isOpenText } from './open-text.js';
-import { openTrials } from './question-forms.js';
-import { isVaried, variedTrials } from './variation.js';
-
-/** The most failures that the reflections of a generation choose from. */
-const maxOffered = 60;
+import { strategyOf } from './strategies.js';
 
 /** Plans the proposals of the generations from `first` on; empty: nothing to ask, or no budget. */
 export function planChildren(state: GepaState, first: number, taken: ReadonlySet<number>): Trial[] {
@@ -30,42 +24,8 @@ export function planChildren(state: GepaState, first: number, taken: ReadonlySet
     Math.floor(searchRollouts(state) / minibatchOf(config)),
     gepaLimits.candidates - nextCandidate,
   );
-  const trials = plannedTrials(state, model, most, taken);
+  const trials = strategyOf(state, model).propose(state, model, most, taken);
   return trials.map((trial, index) => ({ ...trial, generation: first + Math.floor(index / config.populationSize) }));
-}
-
-function plannedTrials(state: GepaState, model: RewardModel, most: number, taken: ReadonlySet<number>): Trial[] {
-  if (isOpenText(state, model)) return openTrials(state, model, most, taken);
-  return isVaried(state, model) ? variedTrials(state, model, most) : reflections(state, model, most, taken);
-}
-
-/** At most `most` reflections on the parent's failures, without those on `taken` seeds. */
-function reflections(state: GepaState, model: RewardModel, most: number, taken: ReadonlySet<number>): Trial[] {
-  const { config, nextCandidate, begun } = state;
-  const size = minibatchOf(config);
-  const parent = parentOf(state, model);
-  const failures = failuresToShow(state, model, parent).filter(({ seed }) => !taken.has(seed));
-  const offered = failures
-    .slice(0, Math.min(4 * size * cohortSize(state, begun), maxOffered))
-    .map(({ ordinal, seed }) => ({ ordinal, seed }));
-  if (offered.length === 0) return [];
-  const neverShown = Math.max(1, failures.filter(({ shown }) => shown === 0).length);
-  const affordable = Math.min(most, neverShown);
-  const isShared = config.slots > 1 || areProposalsScarce(state);
-  const share = isShared ? Math.min(size, Math.ceil(offered.length / affordable)) : size;
-  // No two proposals get the same failures, so no question is asked twice.
-  const count = Math.max(0, Math.min(affordable, Math.ceil(offered.length / share)));
-  return Array.from({ length: count }, (_, index): Trial => {
-    return { ...newTrial(nextCandidate + index, begun, [parent]), offered };
-  });
-}
-
-/** The parent's failures that no reflection was shown; all with noise or scarce proposals. */
-function failuresToShow(state: GepaState, model: RewardModel, parent: number): Failure[] {
-  const failures = knownFailures(state, model, parent);
-  if (model.noise.variance > 0 || areProposalsScarce(state)) return failures;
-  const chosen = failures.filter(({ shown }) => shown === 0);
-  return chosen.length > 0 ? chosen : failures;
 }
 
 /**
@@ -96,6 +56,29 @@ export function mergedSeeds(state: GepaState, merges: readonly Trial[]): Set<num
   const parents = merges.flatMap((merge) => (merge.parents.length > 1 ? merge.parents : []));
   const gained = (seed: number) => parents.some((parent) => gainedOn(state.results, model, parent, seed));
   return new Set(parents.length === 0 ? [] : state.order.filter(gained));
+}
+
+/**
+ * Plans the given prompts as children of the incumbent; null: none, no budget is left, or no result
+ * of the incumbent is known to compare with.
+ */
+export function planGiven(state: GepaState): { state: GepaState; trials: Trial[] } | null {
+  const { given = [], nextCandidate, order, config, begun } = state;
+  const room = Math.min(gepaLimits.candidates - nextCandidate, Math.floor(searchRollouts(state)));
+  const taken = given.slice(0, Math.max(0, room));
+  if (taken.length === 0) return null;
+  const model = rewardModelOf(state);
+  const parent = incumbentOf(state, model);
+  const failures = knownFailures(state, model, parent).map(({ seed }) => seed);
+  // Seeds without results of the parent compare nothing.
+  const seeds = failures.length > 0 ? failures : order.filter((seed) => model.posterior(parent, seed) !== null);
+  if (seeds.length === 0) return null;
+  const shown = seeds.slice(0, minibatchOf(config));
+  const trials = taken.map((id, index) => ({ ...newTrial(nextCandidate + index, begun, [parent]), shown, given: id }));
+  return {
+    state: { ...state, given: given.slice(taken.length), nextCandidate: nextCandidate + trials.length },
+    trials,
+  };
 }
 
 /** Adds the children that a round's answers propose, kind by kind: each has its own rules. */

@@ -15,9 +15,9 @@ import type { Decision } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { canSpareEvaluation, isBudgetAmple } from './budget.js';
 import { forecast } from './forecast.js';
-import { isOpenText } from './open-text.js';
 import { isBetter } from './pool.js';
 import type { GepaState } from './state.js';
+import { strategyOf } from './strategies.js';
 
 /** Rollouts between two evaluations before the end, in full evaluations. */
 const evaluationInterval = 6;
@@ -77,9 +77,13 @@ export function isEvaluationDue(state: GepaState, model: RewardModel, incumbent:
   const spent = cost * candidates.filter(({ reward }) => reward !== null).length;
   if (spent >= maxEvaluationRollouts) return false;
   const { targetReward } = config;
-  // What gains on a few rows later may lose on others: the first gain is measured, to fall back on.
   const isFirst = candidates.filter(({ reward }) => reward !== null).length === 1;
-  if (isOpenText(state, model) && isFirst && incumbent !== 0 && searchRollouts(state) >= leftForAnchor * cost)
+  if (
+    strategyOf(state, model).evaluatesFirstGain &&
+    isFirst &&
+    incumbent !== 0 &&
+    searchRollouts(state) >= leftForAnchor * cost
+  )
     return true;
   if (targetReward !== null && forecast(state, model, incumbent).mean >= targetReward) return true;
   const isLongAgo = state.asked - state.evaluatedAt >= evaluationInterval * cost;

@@ -1,18 +1,16 @@
 /** Rollouts of the parent on train seeds without known results, to find failures to learn from. */
 import { mean } from '../../math/rewards.js';
-import { pairsOf, type Batch, type Pair } from '../../search/batch.js';
+import { pairsOf, seedsOf, type Batch, type Pair } from '../../search/batch.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
 import { knownFailures, seedsToRun, unevaluatedSeeds } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { ablationReserve } from './ablation.js';
-import { gainedOn } from './acceptance.js';
 import { cohortSize, isBudgetAmple, isWide, rolloutsPerProposal } from './budget.js';
 import { maxRegressionSeeds, noiseProbes } from './config.js';
-import { isOpenText } from './open-text.js';
-import { leastFailures } from './question-forms.js';
 import { parentOf } from './parents.js';
+import { gainedOn } from '../../search/targeted-test.js';
 import { isStalled } from './stall.js';
 import type { GepaState } from './state.js';
 import { asksAgain } from './variation.js';
@@ -22,16 +20,13 @@ const failuresPerChild = 1;
 /** Rollouts of a round, as a multiple of the slots, that exploration fills up to. */
 const fullRound = 2;
 const latestChildren = 8;
-/** Seeds at once for a parent on open text. */
-const openExplored = 6;
 /** The share of them that gained, from which on a known failure is asked about again at once. */
 const payingShare = 1 / 4;
 
 /** Further seeds for the parent; empty: enough failures are known. */
-export function explore(state: GepaState): Pair[] {
+export function exploreForRules(state: GepaState): Pair[] {
   const { config } = state;
   const model = rewardModelOf(state);
-  if (isOpenText(state, model)) return exploreOpenText(state, model, new Set());
   if (isStalled(state, model) || (isPaying(state) && asksAgain(state, model))) return [];
   const parent = parentOf(state, model);
   const size = minibatchOf(config);
@@ -56,14 +51,13 @@ export function explore(state: GepaState): Pair[] {
  * Unseen seeds for the next parent while other work runs, as many as its proposals need beside the
  * failures that are not `taken`; while the budget is ample, seeds that fill the round too.
  */
-export function exploreAhead(state: GepaState, taken: ReadonlySet<number>, running: readonly Pair[]): Pair[] {
+export function exploreAheadForRules(state: GepaState, taken: ReadonlySet<number>, running: readonly Pair[]): Pair[] {
   const model = rewardModelOf(state);
-  if (isOpenText(state, model)) return exploreOpenText(state, model, runningSeeds(state, model, running));
   const parent = parentOf(state, model);
   const known = knownFailures(state, model, parent).filter(({ shown, seed }) => shown === 0 && !taken.has(seed));
   const wanted = failuresAhead(state) - known.length;
   const free = isBudgetAmple(state) ? fullRound * state.config.slots - running.length : 0;
-  const own = runningSeeds(state, model, running);
+  const own = seedsOf(running, parent);
   const isFree = (seed: number) => !own.has(seed);
   const unseen = unevaluatedSeeds(state, model, parent).filter(isFree).slice(0, Math.max(0, wanted));
   const seeds = free > unseen.length ? seedsToRun(state, model, parent).filter(isFree).slice(0, free) : unseen;
@@ -71,30 +65,14 @@ export function exploreAhead(state: GepaState, taken: ReadonlySet<number>, runni
 }
 
 /** Continues without a new failure so far, on twice as many seeds; empty: ask about those known. */
-export function exploreFurther(state: GepaState, { pairs }: Batch): Pair[] {
+export function exploreFurtherForRules(state: GepaState, { pairs }: Batch): Pair[] {
   const model = rewardModelOf(state);
   const parent = parentOf(state, model);
-  if (isOpenText(state, model) || knownFailures(state, model, parent).some(({ shown }) => shown === 0)) return [];
-  if (pairs.some(([candidate]) => candidate !== parent)) return explore(state);
+  if (knownFailures(state, model, parent).some(({ shown }) => shown === 0)) return [];
+  if (pairs.some(([candidate]) => candidate !== parent)) return exploreForRules(state);
   if (asksAgain(state, model)) return [];
   const seeds = seedsToRun(state, model, parent);
   return pairsOf(parent, seeds.slice(0, Math.min(2 * pairs.length, spareRollouts(state))));
-}
-
-/** Further seeds for a parent with few failures of its own: answers of its ancestors say little. */
-function exploreOpenText(state: GepaState, model: RewardModel, running: ReadonlySet<number>): Pair[] {
-  const parent = parentOf(state, model);
-  const failures = knownFailures(state, model, parent).filter(({ age }) => age === 0).length;
-  if (failures >= leastFailures) return [];
-  const seeds = seedsToRun(state, model, parent).filter((seed) => !running.has(seed));
-  const count = Math.max(0, Math.min(openExplored - running.size, spareRollouts(state)));
-  return pairsOf(parent, seeds.slice(0, count));
-}
-
-/** The seeds on which the parent runs. */
-function runningSeeds(state: GepaState, model: RewardModel, running: readonly Pair[]): Set<number> {
-  const parent = parentOf(state, model);
-  return new Set(running.flatMap(([candidate, seed]) => (candidate === parent ? [seed] : [])));
 }
 
 /** Whether enough of the latest proposals gained; a duplicate has no candidate. */
@@ -129,7 +107,7 @@ export function hasEnoughFailures(state: GepaState): boolean {
 }
 
 /** The share of the budget for runs of a parent on further seeds. */
-function spareRollouts(state: GepaState): number {
+export function spareRollouts(state: GepaState): number {
   const kept = ablationReserve(state, rewardModelOf(state));
   const beyondProposal = searchRollouts(state) - kept - minibatchOf(state.config);
   // Always allow one rollout of the parent: without it the smallest budget buys no proposal.

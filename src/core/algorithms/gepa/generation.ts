@@ -3,7 +3,7 @@
  * child takes a targeted test instead of a full evaluation (`acceptance.ts`). By default the parent
  * has the best estimate (`parents.ts`). Reflection sees failures of earlier rollouts. Accepted
  * children are merged. Full evaluations are rare: of the most promising candidate, and at the end.
- * With several slots a round holds all work that can run side by side (`round.ts`): several
+ * With several slots a round holds all work that can run side by side (`rounds.ts`): several
  * generations are in progress, and complete in order.
  * Invariants: only a fully evaluated candidate can be the best, so `history` never falls; decisions
  * come in the order of the candidates' numbers.
@@ -18,12 +18,10 @@ import type { Decision, StoppedBy } from '../../search/protocol.js';
 import type { RoundAnswers } from '../../search/round.js';
 import type { Round } from '../../search/state.js';
 import { planAblation } from './ablation.js';
-import { runBeside, withChildren } from './beside.js';
-import { addProposed, planChildren, planMerge } from './children.js';
+import { addProposed, planChildren, planGiven, planMerge } from './children.js';
 import { completeEarlier, recorded, whyStop } from './completion.js';
 import { afterEvaluation, evaluated, isAffordable, isEvaluated, isEvaluationDue } from './evaluations.js';
-import { explore, exploreAhead, exploreFurther, hasEnoughFailures } from './exploration.js';
-import { planGiven } from './given.js';
+import { hasEnoughFailures } from './exploration.js';
 import {
   addDemos,
   exploreForDemos,
@@ -35,8 +33,9 @@ import {
 } from './demonstrations.js';
 import { drawParent } from './parents.js';
 import { incumbentOf, trimPool } from './pool.js';
-import { beginRound } from './round.js';
+import { beginRound, runBeside, withChildren } from './rounds.js';
 import type { GepaState, RoundPhase } from './state.js';
+import { strategyOf } from './strategies.js';
 import { decideTests, firstTest, planTests, rejectOrphans, type OpenTest } from './child-tests.js';
 
 export function afterBaseline(state: GepaState, { batches }: Round, decisions: Decision[]): GepaState {
@@ -60,7 +59,9 @@ export function afterRound(
   state = tested.state;
   const open = [...decided.open, ...tested.trials.map((trial) => firstTest(state, trial))];
   if (begins && open.length === 0)
-    return demonstrate(state) ?? propose(state, exploreFurther(state, batches.minibatch!), decisions);
+    return (
+      demonstrate(state) ?? propose(state, strategyOf(state).explore.further(state, batches.minibatch!), decisions)
+    );
   return planRound(state, open, decisions);
 }
 
@@ -122,8 +123,8 @@ function finishGeneration(before: GepaState, stop: StoppedBy | null, decisions: 
 function beginGeneration(before: GepaState, decisions: Decision[]): GepaState {
   const generation = before.begun + 1;
   const begun: GepaState = { ...before, generation, begun: generation, unmerged: [] };
-  const state = { ...begun, parent: drawParent(begun) };
-  return demonstrate(state) ?? propose(state, explore(state), decisions);
+  const state = { ...begun, parent: drawParent(begun, strategyOf(begun).tiesAreParents) };
+  return demonstrate(state) ?? propose(state, strategyOf(state).explore.before(state), decisions);
 }
 
 /** The next step of a generation of demonstrations; null: it reflects. */
@@ -141,7 +142,7 @@ function demonstrate(state: GepaState): GepaState | null {
 /** Tests the sets of demonstrations that the answer allows, or reflects. */
 export function afterDemos(before: GepaState, _: Round, decisions: Decision[], { demos }: RoundAnswers): GepaState {
   const state = addDemos(before, demos!);
-  return demonstrate(state) ?? propose(state, explore(state), decisions);
+  return demonstrate(state) ?? propose(state, strategyOf(state).explore.before(state), decisions);
 }
 
 /** Asks for the proposals of the generation that began, or first runs `minibatch`, if not empty. */
@@ -155,7 +156,7 @@ function propose(state: GepaState, minibatch: Pair[], decisions: Decision[]): Ge
   if (isSequential(state)) return beginRound(after, { children });
   const reserved = { ...after, asked: after.asked + children.length * minibatchOf(state.config) };
   const taken = new Set(children.flatMap(({ offered }) => offered.map(({ seed }) => seed)));
-  return beginRound(after, { children, pairs: { minibatch: exploreAhead(reserved, taken, []) } });
+  return beginRound(after, { children, pairs: { minibatch: strategyOf(reserved).explore.ahead(reserved, taken, []) } });
 }
 
 /** Begins the generation after the last one of an ended search; null: it would end at once. */

@@ -5,7 +5,6 @@ import { canImprove } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { paretoFront, removeDominated } from '../../search/pareto-front.js';
 import type { RewardModel } from '../../search/reward-model.js';
-import { isOpenText } from './open-text.js';
 import { incumbentOf, meansOf } from './pool.js';
 import { drawOtherLine, isStalled, parentDraws, tiedChildren } from './stall.js';
 import type { GepaState } from './state.js';
@@ -21,13 +20,12 @@ export function parentOf(state: GepaState, model: RewardModel): number {
  * it may hold one of two changes that gain only together, unless it costs more; with `pareto` a
  * holder of the front; in every other generation of a stalled search another line.
  */
-export function drawParent(state: GepaState): number | undefined {
+export function drawParent(state: GepaState, tiesAreParents: boolean): number | undefined {
   const { config, generation, costs } = state;
   const model = rewardModelOf(state);
   if (config.parentSelection === 'pareto') return drawFromFront(state, model);
   const incumbent = incumbentOf(state, model);
-  // A child that changes nothing on a few rows may lose on others.
-  const ties = isOpenText(state, model) ? [] : tiedChildren(state, model, incumbent);
+  const ties = !tiesAreParents ? [] : tiedChildren(state, model, incumbent);
   const tied = ties.findLast(
     (child) => child.generation === generation - 1 && !isCheaper(costs, incumbent, child.candidate),
   );

@@ -5,9 +5,12 @@
 import { seedRng, shuffle, uniformInt } from '../../math/random.js';
 import { isSolved, sum } from '../../math/rewards.js';
 import { minibatchOf } from '../../search/config.js';
-import { knownFailures, type Failure } from '../../search/failure-pool.js';
+import { knownFailures, seedsToRun, type Failure } from '../../search/failure-pool.js';
 import { showsMany, type Approach } from '../../proposals/approach.js';
+import { rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
+import { pairsOf, seedsOf, type Pair } from '../../search/batch.js';
+import { spareRollouts } from './exploration.js';
 import { parentOf } from './parents.js';
 import { comparedSeeds } from '../../search/targeted-test.js';
 import { newTrial, type GepaState, type Trial } from './state.js';
@@ -19,7 +22,9 @@ type Form = (typeof forms)[number];
 /** Failures that a question with many shows. */
 export const shownAtOnce = 10;
 /** Failures that the parent itself had, before it is asked about. */
-export const leastFailures = 4;
+const leastFailures = 4;
+/** Seeds at once for a parent with fewer. */
+const exploredAtOnce = 6;
 /** What a form is worth before any test: a gain, for so many rollouts. */
 const prior = { gains: 1, rollouts: 10 };
 /** What a question costs beside its test, in rollouts. */
@@ -28,7 +33,7 @@ const questionCost = 2;
 const stream = 3_000_000;
 
 /** At most `most` questions about failures of the parent that are not on `taken` seeds. */
-export function openTrials(state: GepaState, model: RewardModel, most: number, taken: ReadonlySet<number>): Trial[] {
+export function textTrials(state: GepaState, model: RewardModel, most: number, taken: ReadonlySet<number>): Trial[] {
   const { nextCandidate, begun, config } = state;
   const parent = parentOf(state, model);
   const failures = ownFailures(state, model, parent).filter(({ seed }) => !taken.has(seed));
@@ -46,6 +51,18 @@ export function openTrials(state: GepaState, model: RewardModel, most: number, t
     const shown = isBroad ? telling(state, ranked).slice(0, minibatchOf(config)) : [];
     return { ...newTrial(candidate, begun, [parent]), offered, shown, approach };
   });
+}
+
+/** Further seeds for a parent with few failures of its own: answers of its ancestors say little. */
+export function exploreForText(state: GepaState, running: readonly Pair[] = []): Pair[] {
+  const model = rewardModelOf(state);
+  const parent = parentOf(state, model);
+  const failures = knownFailures(state, model, parent).filter(({ age }) => age === 0).length;
+  if (failures >= leastFailures) return [];
+  const own = seedsOf(running, parent);
+  const seeds = seedsToRun(state, model, parent).filter((seed) => !own.has(seed));
+  const count = Math.max(0, Math.min(exploredAtOnce - own.size, spareRollouts(state)));
+  return pairsOf(parent, seeds.slice(0, count));
 }
 
 /** Failures of the candidate's own rollouts; without any, those that it inherits. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
-import { gainedOn, decideAcceptance } from '../../../../src/core/algorithms/gepa/acceptance.js';
+import { decideAcceptance } from '../../../../src/core/algorithms/gepa/acceptance.js';
+import { gainedOn } from '../../../../src/core/search/targeted-test.js';
 import { rewardModelOf } from '../../../../src/core/search/model-cache.js';
 import type { Results } from '../../../../src/core/search/results.js';
 import { createGepa, type GepaState, type Trial } from '../../../../src/core/algorithms/gepa/state.js';

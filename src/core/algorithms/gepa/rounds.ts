@@ -1,17 +1,43 @@
-/** The work of a wide search beside the open tests of a round. */
+/** The rounds of a GEPA search, and the work of a wide one beside the open tests of a round. */
 import type { Pair } from '../../search/batch.js';
 import { minibatchOf } from '../../search/config.js';
 import { stopReason } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
-import type { Decision } from '../../search/protocol.js';
-import { mergedSeeds, planChildren } from './children.js';
+import { mergedSeeds, planChildren, planGiven } from './children.js';
 import { completeEarlier, whyStop } from './completion.js';
 import { planEvaluation } from './evaluations.js';
-import { exploreAhead } from './exploration.js';
-import { planGiven } from './given.js';
 import { incumbentOf } from './pool.js';
-import { beginRound } from './round.js';
-import type { GepaState, Trial } from './state.js';
+import { openRound } from '../../search/round.js';
+import { proposalRequests } from '../../search/proposing.js';
+import type { Decision, Stage } from '../../search/protocol.js';
+import type { GepaState, RoundPhase, Trial } from './state.js';
+import { strategyOf } from './strategies.js';
+import { withHistory } from './tried.js';
+
+/** The work of a round. */
+export interface RoundPlan extends Pick<RoundPhase, 'evaluation' | 'begins'> {
+  tests?: Trial[];
+  children?: Trial[];
+  pairs?: Partial<Record<Stage, readonly Pair[]>>;
+}
+
+export function beginRound(state: GepaState, { pairs = {}, tests = [], children = [], ...plan }: RoundPlan): GepaState {
+  const model = rewardModelOf(state);
+  const proposals = proposalRequests(children, state.generation, state.config).map((request) =>
+    withHistory(state, model, request),
+  );
+  const named = { name: 'round' as const, tests, children, proposals, generations: generationsOf(tests) };
+  return openRound(state, pairs, (round) => ({ ...round, ...named, ...plan }));
+}
+
+/** The generation of each tested child, and of a parent that runs beside it. */
+function generationsOf(tests: readonly Trial[]): Record<string, number> {
+  const generations: Record<string, number> = {};
+  for (const { candidate, generation, parents } of tests) {
+    for (const member of [candidate, ...parents]) generations[member] ??= generation;
+  }
+  return generations;
+}
 
 /**
  * Adds to a round: given prompts, the next cohort, an evaluation, and exploration for later
@@ -52,7 +78,7 @@ export function runBeside(
     }
     evaluation = planEvaluation(state, model, incumbent);
     spend(evaluation?.length ?? 0);
-    minibatch = exploreAhead(state, taken, [...gate, ...(evaluation ?? [])]);
+    minibatch = strategyOf(state).explore.ahead(state, taken, [...gate, ...(evaluation ?? [])]);
   }
   state = { ...state, asked };
   if (evaluation === null) return beginRound(state, { tests, children, pairs: { gate, minibatch } });

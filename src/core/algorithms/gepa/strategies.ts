@@ -1,0 +1,90 @@
+/**
+ * What a GEPA search decides differently on explicit rules and on open text. A further strategy is
+ * a file with these functions and an entry here; `strategyOf` says when it applies.
+ */
+import type { Batch, Pair } from '../../search/batch.js';
+import { rewardModelOf } from '../../search/model-cache.js';
+import type { RewardModel } from '../../search/reward-model.js';
+import type { ComparedSeed } from '../../search/targeted-test.js';
+import { maxRegressionSeeds } from './config.js';
+import { exploreAheadForRules, exploreForRules, exploreFurtherForRules } from './exploration.js';
+import { ruleTrials } from './explicit-rules.js';
+import { confirmingRows, gainsOverall, isOpenText, solvedTested, solvedToLearn } from './open-text.js';
+import { exploreForText, textTrials } from './question-forms.js';
+import type { GepaState, Trial } from './state.js';
+
+export interface Strategy {
+  explore: Exploration;
+  /** At most `most` questions on failures of the parent that are not on `taken` seeds. */
+  propose(state: GepaState, model: RewardModel, most: number, taken: ReadonlySet<number>): Trial[];
+  accept: AcceptanceRules;
+  /** Whether a child that neither gained nor lost may be the next parent. */
+  tiesAreParents: boolean;
+  /** Whether the first candidate that gains is evaluated in full, to fall back on. */
+  evaluatesFirstGain: boolean;
+}
+
+/** Rollouts of the parent on further seeds, to find failures to ask about; empty: none. */
+interface Exploration {
+  /** Before the questions of a generation. */
+  before(state: GepaState): Pair[];
+  /** After `found` brought no failure. */
+  further(state: GepaState, found: Batch): Pair[];
+  /** Beside `running` rollouts; the failures on `taken` seeds have their question. */
+  ahead(state: GepaState, taken: ReadonlySet<number>, running: readonly Pair[]): Pair[];
+}
+
+/** What the test of a text demands beside a gain on its failures. */
+interface AcceptanceRules {
+  /** Solved rows that an addition runs after a gain; `doubtful`: with noise, or if cheaper. */
+  leastSolved(state: GepaState, doubtful: boolean): number;
+  /** The same of any text, at most. */
+  mostSolved(state: GepaState): number;
+  /** Further rows of the parent for a text that lost nothing there. */
+  confirm(state: GepaState, model: RewardModel, trial: Trial, compared: readonly ComparedSeed[]): number[];
+  /** Whether a gain on the compared rows counts. */
+  lasts(state: GepaState, model: RewardModel, trial: Trial, compared: readonly ComparedSeed[]): boolean;
+  /** Whether a text that gained on failures alone is not yet tested. */
+  isRisky: boolean;
+}
+
+/** A text repairs what it was written for, and seldom breaks anything else. */
+const explicitRules: Strategy = {
+  explore: { before: exploreForRules, further: exploreFurtherForRules, ahead: exploreAheadForRules },
+  propose: ruleTrials,
+  accept: {
+    // Without noise a later run of an inherited seed shows any loss, so additions need no test.
+    leastSolved: (state, doubtful) => (doubtful ? 1 : solvedToLearn(state)),
+    mostSolved: ({ config }) => maxRegressionSeeds(config),
+    confirm: () => [],
+    lasts: () => true,
+    isRisky: false,
+  },
+  tiesAreParents: true,
+  evaluatesFirstGain: false,
+};
+
+/** Every change of a prompt changes answers elsewhere, too. */
+const openText: Strategy = {
+  explore: {
+    before: exploreForText,
+    further: () => [],
+    ahead: (state, _, running) => exploreForText(state, running),
+  },
+  propose: textTrials,
+  accept: {
+    leastSolved: () => solvedTested,
+    mostSolved: () => solvedTested,
+    confirm: confirmingRows,
+    lasts: gainsOverall,
+    isRisky: true,
+  },
+  // What changes nothing on a few rows may lose on others.
+  tiesAreParents: false,
+  evaluatesFirstGain: true,
+};
+
+/** The strategy that fits what the search has seen. */
+export function strategyOf(state: GepaState, model = rewardModelOf(state)): Strategy {
+  return isOpenText(state, model) ? openText : explicitRules;
+}
