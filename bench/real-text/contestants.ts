@@ -28,6 +28,8 @@ export interface Contestant {
 }
 
 const demos = { maxBootstrappedDemos: 4, maxLabeledDemos: 16 } as const;
+/** The most generations, so that the budget ends the search. */
+const untilBudget = { population_size: 2, generations: 499 } as const;
 const shownFailures = 12;
 const minibatch = 10;
 const venvs = join(import.meta.dirname, '..', '..', '.ratchet', 'bench-venv');
@@ -62,9 +64,14 @@ export const contestants: readonly Contestant[] = [
     name: 'ratchet-gepa',
     title: 'Ratchet, gepa',
     needsService: true,
+    search: (setup, run) => searchRatchet(setup, run, { algorithm: 'gepa', gepa: { ...seedsOf(run), ...untilBudget } }),
+  },
+  {
+    name: 'ratchet-texts',
+    title: 'Ratchet, gepa without demonstrations',
+    needsService: true,
     search: (setup, run) => {
-      // The most generations, so that the budget ends the search.
-      const options = { population_size: 2, generations: 499 };
+      const options = { ...untilBudget, demonstrations: 0 };
       return searchRatchet(setup, run, { algorithm: 'gepa', gepa: { ...seedsOf(run), ...options } });
     },
   },
