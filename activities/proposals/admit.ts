@@ -22,10 +22,11 @@ export type Proposal = { shown?: number[] } & (
   | { outcome: 'composed'; texts: Texts; demos: Demo[]; parents: number[] }
   | { outcome: 'given'; texts: Texts; commandId: string }
   | { outcome: 'unchanged' }
+  | { outcome: 'refused'; reason: string }
   | { outcome: 'failed'; reason: string }
 );
 
-type NewProposal = Exclude<Proposal, { outcome: 'unchanged' | 'failed' }>;
+type NewProposal = Exclude<Proposal, { outcome: 'unchanged' | 'refused' | 'failed' }>;
 
 /** Answers to proposal requests, and the candidates to store when they are recorded. */
 export interface AdmittedProposals {
@@ -60,9 +61,9 @@ function admit(
 ): { answer: ProposalAnswer; candidate?: NewCandidate } {
   const { candidate: number } = request;
   const answer = { candidate: number, ...(proposal.shown && { shown: proposal.shown }) };
-  if (proposal.outcome === 'failed') {
+  if (proposal.outcome === 'failed' || proposal.outcome === 'refused') {
     const reason = cutToBytes(proposal.reason.replace(/\p{Cc}+/gu, ' '), gepaLimits.reasonBytes);
-    return { answer: { ...answer, outcome: 'failed', reason } };
+    return { answer: { ...answer, outcome: proposal.outcome, reason } };
   }
   if (proposal.outcome === 'unchanged') return { answer: { ...answer, outcome: 'duplicate' } };
   const parent = pool.get(request.parent);
@@ -80,7 +81,7 @@ function admit(
   const tokens = messages && most !== undefined ? promptTokens(messages, demos) : 0;
   if (most !== undefined && tokens > most) {
     const reason = `the prompt has about ${tokens} tokens; max_prompt_tokens allows ${most}`;
-    return { answer: { ...answer, outcome: 'failed', reason } };
+    return { answer: { ...answer, outcome: 'refused', reason } };
   }
   const graphJson = graph && graphToJson(graph);
   if (!pool.add(number, { messages, graph: graphJson, demos, parents })) {

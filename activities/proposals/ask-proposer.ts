@@ -23,8 +23,8 @@ const variedTemperature = 1;
 /** The time limit of one proposal: all its answers, tries and waits. */
 const proposalTimeoutMs = 10 * 60_000;
 
-/** A usable text, or why there is none; `unchanged`: each answer was a known text. */
-export type ProposedText = { ok: true; text: string } | { ok: false; reason: string; unchanged?: boolean };
+/** A usable text, or why there is none; `unchanged`, `tooLong`: what the last answer was. */
+export type ProposedText = ParsedProposal;
 
 /** A question for the `part`-th text of a candidate; `read` extracts the text from an answer. */
 export interface ProposerQuestion {
@@ -95,7 +95,8 @@ export async function askProposer(
         onRetry: (err) => deps.log.warn({ err, job_id: job.jobId }, 'proposal not recorded; retrying'),
       });
     }
-    if (parsed.ok || (parsed.unchanged && attempt + 1 === proposalTries)) return parsed;
+    const isLast = attempt + 1 === proposalTries;
+    if (parsed.ok || (isLast && (parsed.unchanged || parsed.tooLong))) return parsed;
     unusable.push({ text: answer.text, reason: parsed.reason });
     messages = askAgain(asked, unusable, form);
   }

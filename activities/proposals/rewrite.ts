@@ -36,6 +36,8 @@ export interface RewriteRequest {
 export type RewriteOutcome =
   | { outcome: 'proposed'; texts: Texts; components: string[] }
   | { outcome: 'unchanged' }
+  /** Longer than the job allows. */
+  | { outcome: 'refused'; reason: string }
   | { outcome: 'failed'; reason: string };
 
 /** Asks the proposer for new texts of the chosen components, one question each. */
@@ -79,6 +81,8 @@ export async function rewriteTexts(
   for (const [index, answer] of answers.entries()) if (answer.ok) texts[components[index]!] = answer.text;
   const changed = Object.keys(texts);
   if (changed.length > 0) return { outcome: 'proposed', texts, components: changed };
+  const tooLong = answers.find((answer) => !answer.ok && answer.tooLong);
+  if (tooLong?.ok === false) return { outcome: 'refused', reason: tooLong.reason };
   const [reason] = answers.flatMap((answer) => (answer.ok || answer.unchanged ? [] : [answer.reason]));
   return reason === undefined ? { outcome: 'unchanged' } : { outcome: 'failed', reason };
 }

@@ -1,7 +1,8 @@
 /**
  * Failures of the proposer that end the search (the reference implementation ignores them).
  * Invariants: the search fails only after a generation in which every proposal failed, if it is the
- * second in a row or at least 6 proposals in a row have failed. A duplicate is a success.
+ * second in a row or at least 6 proposals in a row have failed. Duplicates and refused texts are
+ * successes.
  */
 import type { ProposalAnswer, ProposalRequest } from '../search/protocol.js';
 

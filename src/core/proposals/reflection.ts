@@ -177,8 +177,10 @@ export interface ProposalRules {
   problemOf?: (text: string) => string | null;
 }
 
-/** `unchanged`: the answer is valid but equals its parent. */
-export type ParsedProposal = { ok: true; text: string } | { ok: false; reason: string; unchanged?: boolean };
+/** `unchanged`: the answer is valid but equals its parent; `tooLong`: for the job's own limit. */
+export type ParsedProposal =
+  | { ok: true; text: string }
+  | { ok: false; reason: string; unchanged?: boolean; tooLong?: boolean };
 
 export function parseProposal(answer: string, rules: ProposalRules): ParsedProposal {
   const { parent, maxChars, finishReason } = rules;
@@ -210,7 +212,8 @@ export function requireNew(parsed: ParsedProposal, isKnown: (text: string) => bo
 export function requireFits(parsed: ParsedProposal, most: number | undefined): ParsedProposal {
   const tokens = parsed.ok ? estimatedTokens(parsed.text) : 0;
   if (most === undefined || tokens <= most) return parsed;
-  return refuse(`the new instruction has about ${tokens} tokens; at most ${most} fit into max_prompt_tokens`);
+  const reason = `the new instruction has about ${tokens} tokens; at most ${most} fit into max_prompt_tokens`;
+  return { ok: false, reason, tooLong: true };
 }
 
 /** Takes copied rows out of a text; what is left must differ from its parent. */

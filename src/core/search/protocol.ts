@@ -106,12 +106,13 @@ export interface DemoSlot {
 }
 
 /**
- * `proposed`: a new valid text is stored; `duplicate`: the text is known. `shown`: the picked
+ * `proposed`: a new valid text is stored; `duplicate`: the text is known; `refused`: it is longer
+ * than the job allows, which is no fault of the proposer. `shown`: the picked
  * ordinals; `removed`: candidates whose contributions it lacks; `parents`: those merged.
  */
 export interface ProposalAnswer {
   candidate: number;
-  outcome: 'proposed' | 'duplicate' | 'failed';
+  outcome: 'proposed' | 'duplicate' | 'refused' | 'failed';
   reason?: string;
   shown?: number[];
   removed?: number[];

@@ -44,7 +44,7 @@ describe.each(origins)('%s', (_, of) => {
     const tokens = Math.ceil(text.length / 4);
     const reasonAt = (maxPromptTokens: number) => admit(of(text), { maxPromptTokens }).answers[0];
     expect(reasonAt(tokens - 1)).toMatchObject({
-      outcome: 'failed',
+      outcome: 'refused',
       reason: expect.stringContaining(`${tokens} tokens`),
     });
     expect(reasonAt(tokens)).toMatchObject({ outcome: 'proposed' });

@@ -140,7 +140,9 @@ function addOfKind(
         const rollouts = offered.flatMap(({ ordinal }) => (answer.shown?.includes(ordinal) ? [ordinal] : []));
         timesShown = countShown(timesShown, rollouts, mutationOf(candidate, before.config, approach).kind);
       }
-      const isIdle = proposed.length === 0 && isStalled(before, rewardModelOf(before));
+      // Texts that are too long do not end by themselves: the next question gets another of them.
+      const isRefused = answers.some(({ outcome }) => outcome === 'refused');
+      const isIdle = proposed.length === 0 && (isRefused || isStalled(before, rewardModelOf(before)));
       const idle = isIdle ? before.idle + new Set(generations.values()).size : 0;
       return { ...added, idle, timesShown };
     }

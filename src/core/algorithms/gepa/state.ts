@@ -83,7 +83,7 @@ export interface GepaState extends SeededState {
   compressed: Readonly<Record<string, number>>;
   /** Absent: not asked for; `none`: no right answer is known. */
   demonstrations?: Demonstrations | 'none';
-  /** Generations of a stalled search in a row that brought no new candidate. */
+  /** Generations in a row that brought no new candidate, of a stalled search or as too long. */
   idle: number;
   /** Requested rollouts at the time of the last evaluation. */
   evaluatedAt: number;

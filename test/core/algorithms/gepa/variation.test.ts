@@ -72,6 +72,21 @@ describe('a stalled search', () => {
   });
 });
 
+test('a search whose texts are all too long ends with its best after 24 questions', () => {
+  let questions = 0;
+  const run = drive(search, {
+    rollout,
+    propose(request) {
+      if (request.candidate === 1) return proposed(request);
+      questions += 1;
+      return { outcome: 'refused', reason: 'too long', shown: [...request.ordinals] };
+    },
+  });
+  expect(run.end).toEqual({ kind: 'done', stoppedBy: 'generations' });
+  expect([questions, run.state.best]).toEqual([24, { candidate: 1, reward: 1 }]);
+  expect(of(run, 'proposal_failed')).toHaveLength(24);
+});
+
 describe('a compression', () => {
   const compressing = (rolloutOf: World['rollout']): World => ({
     ...stalling((request) => (request.approach === 'compress' ? proposed(request) : exhausted(request))),
