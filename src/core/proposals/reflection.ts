@@ -179,8 +179,7 @@ export interface ProposalRules {
 
 /** `unchanged`: the answer is valid but equals its parent; `tooLong`: for the job's own limit. */
 export type ParsedProposal =
-  | { ok: true; text: string }
-  | { ok: false; reason: string; unchanged?: boolean; tooLong?: boolean };
+  { ok: true; text: string } | { ok: false; reason: string; unchanged?: boolean; tooLong?: boolean };
 
 export function parseProposal(answer: string, rules: ProposalRules): ParsedProposal {
   const { parent, maxChars, finishReason } = rules;
