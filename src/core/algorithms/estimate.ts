@@ -9,8 +9,8 @@ export interface SearchEstimate {
   proposals: number;
   /** Rollouts that test all proposals, without full evaluations. */
   testRollouts: Levels;
-  /** Rollouts that a proposal is shown. */
-  shownRollouts: number;
+  /** Rollouts that a question to the proposer shows. */
+  shownRollouts: Levels;
   /** The most demonstrations in a prompt. */
   maxDemos: number;
 }

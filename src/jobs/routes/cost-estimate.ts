@@ -52,7 +52,7 @@ export function sessionEstimate(spec: SessionSpec): Estimate {
     const perProposal = priceOf(
       proposer.provider,
       proposer.model,
-      prompt + assumptions.instruction + expected.shownRollouts * shown,
+      prompt + assumptions.instruction + expected.shownRollouts[level] * shown,
       Math.min(prompt + assumptions.thinking[level], answerLimit(proposer)),
     );
     return { perRollout, perProposal };

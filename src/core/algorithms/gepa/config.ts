@@ -75,9 +75,20 @@ export function estimateSearch(config: GepaConfig): SearchEstimate {
     proposals,
     // Minibatches that test a proposal: at least the child's, mostly the parent's too.
     testRollouts: { low: rollouts, likely: 2 * rollouts, high: 2 * rollouts },
-    shownRollouts: minibatchOf(config),
+    shownRollouts: shownRollouts(config),
     maxDemos: config.demonstrations,
   };
+}
+
+/** Failures that a question of many shows on open text, and right answers beside them. */
+export const shownOfMany = { failures: 10, solved: 4 } as const;
+
+/** A few failures, or those of a question of many. */
+function shownRollouts(config: GepaConfig): SearchEstimate['shownRollouts'] {
+  const few = minibatchOf(config);
+  if (config.editsStructure === true) return { low: few, likely: few, high: few };
+  const many = Math.max(few, shownOfMany.failures) + shownOfMany.solved;
+  return { low: few, likely: Math.ceil((few + many) / 2), high: many };
 }
 
 /** Rollouts for each demonstration that find rows which the baseline fails. */

@@ -13,14 +13,13 @@ import { pairsOf, seedsOf, type Pair } from '../../search/batch.js';
 import { spareRollouts } from './exploration.js';
 import { parentOf } from './parents.js';
 import { comparedSeeds } from '../../search/targeted-test.js';
+import { shownOfMany } from './config.js';
 import { newTrial, type GepaState, type Trial } from './state.js';
 
 /** The forms, the first of equal ones first. */
 const forms = ['contrast', 'causes', 'revise', 'restart'] as const satisfies readonly Approach[];
 type Form = (typeof forms)[number];
 
-/** Failures that a question with many shows. */
-export const shownAtOnce = 10;
 /** Failures that the parent itself had, before it is asked about. */
 const leastFailures = 4;
 /** Seeds at once for a parent with fewer. */
@@ -46,7 +45,9 @@ export function textTrials(state: GepaState, model: RewardModel, most: number, t
     tallies[approach].rollouts += minibatchOf(config) + questionCost;
     const [ranked, rng] = shuffle(seedRng(config.rngSeed, stream + candidate), failures);
     const isBroad = showsMany(approach);
-    const [fewer] = isBroad ? [shownAtOnce - 1] : uniformInt(rng, Math.min(minibatchOf(config), failures.length));
+    const [fewer] = isBroad
+      ? [shownOfMany.failures - 1]
+      : uniformInt(rng, Math.min(minibatchOf(config), failures.length));
     const offered = ranked.slice(0, 1 + fewer).map(({ ordinal, seed }) => ({ ordinal, seed }));
     const shown = isBroad ? telling(state, ranked).slice(0, minibatchOf(config)) : [];
     return { ...newTrial(candidate, begun, [parent]), offered, shown, approach };

@@ -4,13 +4,14 @@
 import { isSolved, mean } from '../../math/rewards.js';
 import { seedRng, shuffle } from '../../math/random.js';
 import type { TriedCandidate } from '../../proposals/tried-candidate.js';
+import { shownOfMany } from './config.js';
 import { showsMany } from '../../proposals/approach.js';
 import type { ProposalRequest } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { SeededState } from '../../search/state.js';
 
-/** More where a question compares them with many failures. */
-const maxSolved = { few: 2, many: 4 } as const;
+/** Right answers beside few failures. */
+const besideFew = 2;
 const maxTried = 8;
 /** Lower streams belong to the search and to the draws of failures. */
 const solvedDraws = 2_000_000;
@@ -34,7 +35,7 @@ function solvedRollouts(
     return posterior !== null && isSolved(posterior.latest) && isSolved(posterior.mean) ? [posterior.ordinal] : [];
   });
   const [drawn] = shuffle(seedRng(config.rngSeed, solvedDraws + candidate), solved);
-  return drawn.slice(0, showsMany(approach) ? maxSolved.many : maxSolved.few);
+  return drawn.slice(0, showsMany(approach) ? shownOfMany.solved : besideFew);
 }
 
 function triedOn({ candidates, results }: SeededState, model: RewardModel, parent: number): TriedCandidate[] {

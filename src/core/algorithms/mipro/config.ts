@@ -143,6 +143,7 @@ export function minimumRollouts(config: MiproConfig, isLive = false): number {
 /** The estimate of a search that plans `maxRollouts`. */
 export function estimateSearch(config: MiproConfig, components: number, maxRollouts: number): SearchEstimate {
   const rollouts = trialLimit(config) * trialSize(config);
+  const shown = failuresShown + goodShown;
   const written = config.numTrials === null ? 3 * generationsOf(config) : components * (config.numCandidates - 1);
   return {
     maxRollouts,
@@ -150,7 +151,7 @@ export function estimateSearch(config: MiproConfig, components: number, maxRollo
     // One proposal describes the task.
     proposals: 1 + written,
     testRollouts: { low: rollouts, likely: rollouts, high: rollouts },
-    shownRollouts: failuresShown + goodShown,
+    shownRollouts: { low: shown, likely: shown, high: shown },
     maxDemos: Math.max(config.maxBootstrappedDemos, config.maxLabeledDemos),
   };
 }

@@ -67,7 +67,9 @@ export function graphEstimate(spec: GraphSpec, tasks: readonly GraphTask[]): Est
       proposer.provider,
       proposer.model,
       Math.ceil(
-        growth * textTokens(graphText(graph).length) + graphAssumptions.instruction + expected.shownRollouts * run,
+        growth * textTokens(graphText(graph).length) +
+          graphAssumptions.instruction +
+          expected.shownRollouts[level] * run,
       ),
       Math.min(promptTokens(graph) + assumptions.thinking[level], answerLimit(proposer)),
     );

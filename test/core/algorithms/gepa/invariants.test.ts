@@ -15,8 +15,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { testCommonInvariants, testSeededInvariants, type Subject } from '../common-invariants.js';
-import { estimateRollouts } from '../../../../src/core/algorithms/gepa/config.js';
-import { shownAtOnce } from '../../../../src/core/algorithms/gepa/question-forms.js';
+import { estimateRollouts, shownOfMany } from '../../../../src/core/algorithms/gepa/config.js';
 import { showsMany } from '../../../../src/core/proposals/approach.js';
 import { proposalsIn } from '../../../../src/core/search/parts.js';
 import { createGepa, type GepaState } from '../../../../src/core/algorithms/gepa/state.js';
@@ -255,7 +254,7 @@ describe('a GEPA search', () => {
   check('gives each proposal of a generation other failures', (run, { config }) => {
     for (const { pick, ordinals, approach } of run.proposals) {
       if (!pick) continue;
-      const most = showsMany(approach) ? shownAtOnce : config.minibatchSize;
+      const most = showsMany(approach) ? shownOfMany.failures : config.minibatchSize;
       expect(pick.size).toBeLessThanOrEqual(Math.min(most, config.trainSeeds.length));
       expect((pick.of - 1) * pick.size).toBeLessThan(ordinals.length);
     }
