@@ -153,7 +153,8 @@ test('asks the proposer for nothing once the job is paused, also if no news of i
     await on.world.answer(call)(call, response);
   });
   expect((await paused.attempt()).rest).toEqual({ kind: 'again' });
-  expect((await paused.recorded()).next).toBe('proposals');
+  // The search asks for right answers before it asks the proposer.
+  expect((await paused.recorded()).next).toBe('demos');
   expect([paused.calls().length, on.world.model.requests.length]).toEqual([callsBefore, asked]);
 });
 

@@ -33,13 +33,14 @@ const close = (value: number) => expect.closeTo(value, 12) as unknown;
 describe('estimate for a session', () => {
   test('counts the prompt’s length, the assumptions, and the share of accepted proposals', () => {
     // 4 each for baseline and winner, 4 per evaluating generation, 6 proposals with minibatches of
-    // 2, as many regression seeds at most, and 4 probes of noise.
+    // 2, as many regression seeds at most, and 4 probes of noise. A question shows 2 rollouts, or on
+    // open text 10 failures and 4 right answers.
     expect(sessionEstimate(session())).toEqual({
       rollouts: 4 * 4 + 6 * 8 + 4,
       cost_usd: {
         low: close(20 * usd(150, 20) + 6 * usd(100 + 300 + 2 * (50 + 20 + 20), 100)),
-        likely: close(36 * usd(400, 150) + 6 * usd(100 + 300 + 2 * (300 + 150 + 100), 300)),
-        high: close(68 * usd(1_600, 1_000) + 6 * usd(100 + 300 + 2 * (1_500 + 1_000 + 500), 4_100)),
+        likely: close(36 * usd(400, 150) + 6 * usd(100 + 300 + 8 * (300 + 150 + 100), 300)),
+        high: close(68 * usd(1_600, 1_000) + 6 * usd(100 + 300 + 14 * (1_500 + 1_000 + 500), 4_100)),
       },
     });
   });
