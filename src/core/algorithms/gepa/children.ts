@@ -10,6 +10,7 @@ import { gainedOn } from '../../search/targeted-test.js';
 import { countAblation } from './ablation.js';
 import { cohortSize } from './budget.js';
 import { gepaLimits } from './config.js';
+import { idleLimit } from './explicit-rules.js';
 import { incumbentOf } from './pool.js';
 import { isStalled } from './stall.js';
 import { newTrial, type GepaState, type Trial } from './state.js';
@@ -142,9 +143,22 @@ function addOfKind(
       }
       // Texts that are too long do not end by themselves: the next question gets another of them.
       const isRefused = answers.some(({ outcome }) => outcome === 'refused');
-      const isIdle = proposed.length === 0 && (isRefused || isStalled(before, rewardModelOf(before)));
-      const idle = isIdle ? before.idle + new Set(generations.values()).size : 0;
-      return { ...added, idle, timesShown };
+      const isRepeated = answers.every(({ outcome }) => outcome === 'duplicate');
+      const stalled = isStalled(before, rewardModelOf(before));
+      const isEmpty = isRefused || stalled || (isRepeated && strategyOf(before).repeatsAreIdle);
+      const asked = new Set(generations.values());
+      const hasNew = added.candidates.some(({ generation }) => asked.has(generation));
+      const isIdle = !hasNew && isEmpty;
+      const repeated = isRepeated && !hasNew ? before.repeated + asked.size : 0;
+      // Known texts alone make no generation: its number is that of the next questions.
+      const isVoid = repeated > 0 && repeated < idleLimit(before.config) && !stalled && asked.has(before.begun);
+      return {
+        ...added,
+        idle: isIdle ? before.idle + asked.size : 0,
+        repeated,
+        begun: isVoid ? before.begun - asked.size : before.begun,
+        timesShown,
+      };
     }
   }
 }

@@ -8,7 +8,7 @@ import type { RewardModel } from '../../search/reward-model.js';
 import { ablationReserve } from './ablation.js';
 import { gepaLimits } from './config.js';
 import type { GepaState, Trial } from './state.js';
-import { isExhausted } from './variation.js';
+import { isExhausted } from './explicit-rules.js';
 
 /** Completes the generations before the last one in which every child has its verdict. */
 export function completeEarlier(before: GepaState, undecided: readonly Trial[], decisions: Decision[]): GepaState {

@@ -13,7 +13,7 @@ import { parentOf } from './parents.js';
 import { gainedOn } from '../../search/targeted-test.js';
 import { isStalled } from './stall.js';
 import type { GepaState } from './state.js';
-import { asksAgain } from './variation.js';
+import { asksAgain } from './explicit-rules.js';
 
 /** Failures to find for each child of a wide search. */
 const failuresPerChild = 1;
@@ -43,7 +43,7 @@ export function exploreForRules(state: GepaState): Pair[] {
   );
   const count = Math.min(Math.max(0, wanted - neverShown), spare);
   const seeds = seedsToRun(state, model, parent).slice(0, neverShown === 0 ? count : Math.min(count, unseen));
-  const probes = isFirst ? probeSeeds(state, model, seeds).slice(0, spare - seeds.length) : [];
+  const probes = isFirst && !isProbed(state) ? probeSeeds(state, model, seeds).slice(0, spare - seeds.length) : [];
   return pairsOf(parent, [...seeds, ...probes]);
 }
 
@@ -73,6 +73,11 @@ export function exploreFurtherForRules(state: GepaState, { pairs }: Batch): Pair
   if (asksAgain(state, model)) return [];
   const seeds = seedsToRun(state, model, parent);
   return pairsOf(parent, seeds.slice(0, Math.min(2 * pairs.length, spareRollouts(state))));
+}
+
+/** Whether the first generation begins again, after questions that brought nothing new. */
+function isProbed({ results }: GepaState): boolean {
+  return Object.values(results[0] ?? {}).some((runs) => runs.length > 1);
 }
 
 /** Whether enough of the latest proposals gained; a duplicate has no candidate. */

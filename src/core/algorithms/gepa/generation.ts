@@ -112,9 +112,13 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
 
 function finishGeneration(before: GepaState, stop: StoppedBy | null, decisions: Decision[]): GepaState {
   const best = before.best!;
-  const state = recorded(before, decisions);
   const isSolvedToo = stop === 'train_solved' && isSolved(best.reward);
-  const stoppedBy = stopReason(state, best.reward, isSolvedToo ? 'solved' : stop);
+  const reason = isSolvedToo ? 'solved' : stop;
+  // Known texts alone: the next questions are those of the same generation.
+  const isVoid = before.generation > before.begun;
+  if (isVoid && stopReason(before, best.reward, reason) === null) return beginGeneration(before, decisions);
+  const state = recorded({ ...before, begun: before.generation }, decisions);
+  const stoppedBy = stopReason(state, best.reward, reason);
   if (stoppedBy !== null) return finish(state, stoppedBy, heldoutPairs(state, best.candidate));
   return beginGeneration(state, decisions);
 }

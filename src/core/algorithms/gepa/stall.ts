@@ -1,6 +1,7 @@
 /**
  * A stalled search: the incumbent has run every train seed, and reflections were shown all of its
- * failures. It varies its questions (`variation.ts`), and in every other generation the parent.
+ * failures. It varies its questions (`explicit-rules.ts`), and in every other generation the
+ * parent.
  */
 import { seedRng, weightedPick, type Rng } from '../../math/random.js';
 import { mean } from '../../math/rewards.js';

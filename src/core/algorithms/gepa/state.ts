@@ -83,10 +83,12 @@ export interface GepaState extends SeededState {
   compressed: Readonly<Record<string, number>>;
   /** Absent: not asked for; `none`: no right answer is known. */
   demonstrations?: Demonstrations | 'none';
-  /** Generations in a row that brought no new candidate, of a stalled search or as too long. */
+  /** Generations in a row without a new candidate, where none may be left or all are too long. */
   idle: number;
   /** Requested rollouts at the time of the last evaluation. */
   evaluatedAt: number;
+  /** Generations in a row of known texts alone. */
+  repeated: number;
   /** Rollouts requested in evaluations after the baseline's. */
   evaluationsAsked: number;
 }
@@ -105,6 +107,6 @@ export function createGepa(config: GepaConfig): GepaState {
   requireValid(configProblems(config));
   const [order, rng] = shuffle(seedRng(config.rngSeed, 1), [...new Set(config.trainSeeds)]);
   const begun = beginSeededSearch(config, order, rng);
-  const counts = { idle: 0, evaluatedAt: begun.asked, evaluationsAsked: 0 };
+  const counts = { idle: 0, repeated: 0, evaluatedAt: begun.asked, evaluationsAsked: 0 };
   return { algorithm: 'gepa', ...begun, pool: [0], begun: 0, unmerged: [], approaches: {}, compressed: {}, ...counts };
 }

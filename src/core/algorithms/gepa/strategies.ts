@@ -20,6 +20,8 @@ export interface Strategy {
   accept: AcceptanceRules;
   /** Whether a child that neither gained nor lost may be the next parent. */
   tiesAreParents: boolean;
+  /** Whether known texts alone bring a search nearer its end: nothing else is left to find. */
+  repeatsAreIdle: boolean;
   /** Whether the first candidate that gains is evaluated in full, to fall back on. */
   evaluatesFirstGain: boolean;
 }
@@ -61,6 +63,7 @@ const explicitRules: Strategy = {
     isRisky: false,
   },
   tiesAreParents: true,
+  repeatsAreIdle: false,
   evaluatesFirstGain: false,
 };
 
@@ -81,6 +84,7 @@ const openText: Strategy = {
   },
   // What changes nothing on a few rows may lose on others.
   tiesAreParents: false,
+  repeatsAreIdle: true,
   evaluatesFirstGain: true,
 };
 

@@ -151,6 +151,34 @@ test('a proposer that repeats itself does not use up the generations before the 
   expect(end).toEqual({ kind: 'done', stoppedBy: 'max_rollouts' });
 });
 
+test('questions that bring known texts alone are no generation', () => {
+  const search = given({ trainSeeds: range(100, 40), evaluationSeeds: range(0, 12), generations: 3, maxRollouts: 300 });
+  const { proposals, decisions } = drive(search, {
+    rollout: () => 0.5,
+    propose: (request) =>
+      request.candidate % 4 === 0 ? proposed(request) : { ...proposed(request), outcome: 'duplicate' },
+  });
+  expect(proposals.map(({ candidate, generation }) => [candidate, generation])).toEqual(
+    range(1, 12).map((candidate) => [candidate, Math.ceil(candidate / 4)]),
+  );
+  expect(of({ decisions }, 'generation_complete').map(({ generation }) => generation)).toEqual([0, 1, 2, 3]);
+});
+
+test('on open text a proposer that repeats itself ends the search after 24 questions', () => {
+  const open = given({ trainSeeds: range(100, 40), evaluationSeeds: range(0, 12), generations: 400, maxRollouts: 900 });
+  const { end, proposals } = drive(open, {
+    // A text changes answers elsewhere: it solves every third row, those of no other text.
+    rollout: ({ candidate, seed }) => Number((seed + candidate) % 3 === 0),
+    propose: (request) => (request.candidate < 6 ? proposed(request) : { ...proposed(request), outcome: 'duplicate' }),
+    findDemos: ({ ordinals }) => ({
+      components: ['system'],
+      slots: [{ component: null, bootstrapped: [], labeled: ordinals, sameAnswer: [] }],
+    }),
+  });
+  expect(end).toEqual({ kind: 'done', stoppedBy: 'generations' });
+  expect(proposals.filter(({ candidate }) => candidate >= 6)).toHaveLength(24);
+});
+
 describe('a stalled search', () => {
   /** The seeds that each proposal after generation 6 is offered. */
   function offered(run: Run): string[] {
