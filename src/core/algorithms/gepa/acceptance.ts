@@ -40,6 +40,7 @@ export type AcceptanceStep = { ask: Pair[] } | AcceptanceResult;
 /** The next step of a child after a test round. */
 export function decideAcceptance(state: GepaState, model: RewardModel, trial: Trial): AcceptanceStep {
   const { candidate, parents, shown, rounds } = trial;
+  const races = isRacing(trial);
   const { accept: rules } = strategyOf(state, model);
   const compared = comparedSeeds(state, model, candidate);
   const sums = sumsOf(compared, model);
@@ -47,13 +48,13 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
   const { gain, slack } = sums;
   const mayBeCheaper = gain >= -slack && savingOf(state, trial) !== null;
   if (parents.length > 1 || (gain <= slack && !mayBeCheaper)) return verdict;
-  if (rounds === 1 && trial.compose && !wonRace(state, model, trial)) return { ...verdict, accepted: false };
+  if (rounds === 1 && races && !wonRace(state, model, trial)) return { ...verdict, accepted: false };
   if (rounds === 1) {
     const least = rules.leastSolved(state, mayBeCheaper || model.noise.variance > 0);
     const seeds = regressionSeeds(state, model, trial, least);
     if (seeds.length > 0) return { ask: pairsOf(candidate, seeds) };
   }
-  if (rounds === 2 && trial.compose === undefined) {
+  if (rounds === 2 && !races) {
     const seeds = rules.confirm(state, model, trial, compared);
     if (seeds.length > 0) return { ask: pairsOf(candidate, seeds) };
   }
@@ -66,6 +67,11 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
       [candidate, seed],
     ]),
   };
+}
+
+/** Whether the child is one of several sets of turns, of which the best is accepted. */
+function isRacing({ compose, exchanges }: Trial): boolean {
+  return compose !== undefined && !exchanges;
 }
 
 /** Whether a child that lost text, or has other turns, still lacks its regression test. */
@@ -105,8 +111,8 @@ function savingOf({ costs }: GepaState, { candidate, parents, approach }: Trial)
  * more for a child that lacks text of its parent.
  */
 export function regressionSeeds(state: GepaState, model: RewardModel, trial: Trial, least: number): number[] {
-  const { candidate, parents, removed, ablation, approach, compose } = trial;
-  if (compose !== undefined) return confirmingSeeds(state, model, trial);
+  const { candidate, parents, removed, ablation, approach } = trial;
+  if (isRacing(trial)) return confirmingSeeds(state, model, trial);
   const solved = solvedSeeds(state, model, parents[0]!, candidate);
   if (ablation !== undefined || approach === 'compress')
     return solved.slice(0, Math.max(1, Math.min(ablationSeeds(state), searchRollouts(state))));

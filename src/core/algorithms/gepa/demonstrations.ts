@@ -11,7 +11,7 @@ import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
 import { knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
-import type { CandidateSummary, DemoAnswer } from '../../search/protocol.js';
+import type { CandidateSummary, Composition, DemoAnswer } from '../../search/protocol.js';
 import { firstOfSeeds, measuredOn, rolloutsOf } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { comparedSeeds, solvedSeeds, sumsOf } from '../../search/targeted-test.js';
@@ -35,18 +35,23 @@ const priorGains = 1.5;
 const priorTests = 2;
 /** The latest tests of each kind that count. */
 const recentTests = 8;
+/** Failures to find for each demonstration: sets differ only where there are more rows to show. */
+const poolPerDemo = 1.5;
 /** The share of the rollouts left that find rows. */
 const exploredShare = 1 / 5;
 
-/** Whether the generation tests demonstrations, or asks first whether right answers are known. */
-export function isDemonstrating(state: GepaState): boolean {
+/**
+ * Whether the generation tests demonstrations, or asks first whether right answers are known;
+ * `once`: only sets for the first time.
+ */
+export function isDemonstrating(state: GepaState, once: boolean): boolean {
   const { config, demonstrations, candidates, pool, results, begun } = state;
   if (demonstrations === undefined) return config.editsStructure !== true;
   if (config.demonstrations === 0 || demonstrations === 'none') return false;
   const hasSet = ({ candidate }: CandidateSummary) => isSet(state, candidate);
   const tested = candidates.filter(({ candidate }) => candidate > 0 && results[candidate] !== undefined);
   const latest = tested.findLast(hasSet);
-  if (latest && begun - latest.generation <= textsBetween) return false;
+  if (latest && (once || begun - latest.generation <= textsBetween)) return false;
   const isGain = ({ candidate }: CandidateSummary) => pool.includes(candidate);
   // The sets of a generation are one test, as they have one winner at most.
   const races = [...groupBy(tested.filter(hasSet), ({ generation }) => generation).values()];
@@ -118,7 +123,7 @@ export function exploreForDemos(state: GepaState): Pair[] {
   const failures = knownFailures(state, model, parent).length;
   const failed = Math.max(1 / exploredPerDemo, 1 - (best?.reward ?? 0));
   const ran = order.length - unevaluatedSeeds(state, model, parent).length;
-  const missing = Math.ceil((config.demonstrations - failures) / failed);
+  const missing = Math.ceil((poolPerDemo * config.demonstrations - failures) / failed);
   const most = Math.min(
     exploredPerDemo * config.demonstrations - ran,
     Math.floor(exploredShare * (searchRollouts(state) - minibatchOf(config))),
@@ -147,18 +152,22 @@ export function planDemonstrations(state: GepaState): Trial[] {
     Math.floor(searchRollouts(state) / shown.length),
     gepaLimits.candidates - nextCandidate,
   );
-  const { components, slot } = demonstrations;
   return newSets(state, model, parent, demonstrations)
     .slice(0, Math.max(0, most))
     .map((labeled, index): Trial => ({
       ...newTrial(nextCandidate + index, begun, [parent]),
       shown,
-      compose: {
-        texts: Array.from({ length: components }, () => parent),
-        demos: [{ component: slot, bootstrapped: [], labeled }],
-        parents: [parent],
-      },
+      compose: withTurns(demonstrations, parent, labeled),
     }));
+}
+
+/** A candidate's texts with other turns. */
+export function withTurns({ components, slot }: Demonstrations, candidate: number, labeled: number[]): Composition {
+  return {
+    texts: Array.from({ length: components }, () => candidate),
+    demos: [{ component: slot, bootstrapped: [], labeled }],
+    parents: [candidate],
+  };
 }
 
 /** Whether no other set of the generation has gained more on the rows that all ran. */
@@ -190,9 +199,10 @@ function testedRows(config: GepaConfig): number {
   return 2 * minibatchOf(config) + maxRegressionSeeds(config);
 }
 
-/** The state with the sets of the planned candidates. */
+/** The state with the sets of planned candidates. */
 export function withSets(state: GepaState, trials: readonly Trial[]): GepaState {
-  const added = trials.map(({ candidate, compose }) => [candidate, compose!.demos[0]!.labeled] as const);
+  const added = trials.flatMap(({ candidate, compose }) => (compose ? [[candidate, compose.demos[0]!.labeled]] : []));
+  if (added.length === 0) return state;
   return changed(state, ({ sets }) => ({ sets: { ...sets, ...Object.fromEntries(added) } }));
 }
 
@@ -207,29 +217,42 @@ function changed(state: GepaState, change: (known: Demonstrations) => Partial<De
   return { ...state, demonstrations: { ...demonstrations, ...change(demonstrations) } };
 }
 
-/** New sets: rows that the parent fails, a random mixture, and fewer of the former. */
+/**
+ * New sets of rows that the parent fails: in the order of coverage, then drawn, fewer each time.
+ * Others follow where it fails too few.
+ */
 function newSets(state: GepaState, model: RewardModel, parent: number, known: Demonstrations): number[][] {
   const { config, nextCandidate } = state;
   const size = config.demonstrations;
   const failing = new Set(knownFailures(state, model, parent).map(({ seed }) => seed));
   const seedOf = seedsByOrdinal(state);
   const own = ownSet(state, parent, known);
-  const failed = known.labeled.filter((ordinal) => failing.has(seedOf.get(ordinal)!));
-  const others = known.labeled.filter((ordinal) => !failing.has(seedOf.get(ordinal)!));
+  const failedFirst = (ordinals: readonly number[], then: readonly number[] = []) => {
+    const isFailed = (ordinal: number) => failing.has(seedOf.get(ordinal)!);
+    const others = ordinals.filter((ordinal) => !isFailed(ordinal));
+    return inTurns([...ordinals.filter(isFailed), ...then, ...others], known.sameAnswer);
+  };
   // Lower streams belong to the search, to the draws of parents and to those of failures.
-  const [mixed] = shuffle(seedRng(config.rngSeed, 2_000_000 + nextCandidate), known.labeled);
-  const covering = inTurns([...failed, ...own, ...others], known.sameAnswer);
-  const candidates = [covering.slice(0, size), inTurns(mixed, known.sameAnswer).slice(0, size)];
-  candidates.push(covering.slice(0, Math.ceil(size / 2)));
-  const tested = new Set(Object.values(known.sets).map(keyOf));
+  const [first, rng] = shuffle(seedRng(config.rngSeed, 2_000_000 + nextCandidate), known.labeled);
+  const [second] = shuffle(rng, known.labeled);
+  const candidates = [
+    failedFirst(known.labeled, own).slice(0, size),
+    failedFirst(first).slice(0, Math.ceil((3 * size) / 4)),
+    failedFirst(second).slice(0, Math.ceil(size / 2)),
+  ];
+  const drawn = new Set<string>();
   return candidates.filter((set) => {
     const key = keyOf(set);
-    return set.length > 0 && !tested.has(key) && tested.add(key);
+    return set.length > 0 && !isTested(known, set) && !drawn.has(key) && drawn.add(key);
   });
 }
 
+export function isTested({ sets }: Demonstrations, set: readonly number[]): boolean {
+  return Object.values(sets).some((tested) => keyOf(tested) === keyOf(set));
+}
+
 /** The set of the nearest ancestor that has one. */
-function ownSet({ candidates }: GepaState, parent: number, { sets }: Demonstrations): readonly number[] {
+export function ownSet({ candidates }: GepaState, parent: number, { sets }: Demonstrations): readonly number[] {
   const byNumber = new Map(candidates.map((summary) => [summary.candidate, summary]));
   for (let at: number | undefined = parent; at !== undefined; at = byNumber.get(at)?.parents[0]) {
     const own = sets[at];
@@ -239,7 +262,7 @@ function ownSet({ candidates }: GepaState, parent: number, { sets }: Demonstrati
 }
 
 /** Each once; of shared answers every beginning has each as often, or once more. */
-function inTurns(ordinals: readonly number[], sameAnswer: readonly number[][]): number[] {
+export function inTurns(ordinals: readonly number[], sameAnswer: readonly number[][]): number[] {
   const answerOf = new Map(sameAnswer.flatMap((group, answer) => group.map((ordinal) => [ordinal, answer] as const)));
   const counts = new Map<number, number>();
   const ranked = [...new Set(ordinals)].map((ordinal) => {
@@ -255,6 +278,6 @@ function keyOf(set: readonly number[]): string {
   return set.join();
 }
 
-function seedsByOrdinal({ results }: GepaState): Map<number, number> {
+export function seedsByOrdinal({ results }: GepaState): Map<number, number> {
   return new Map(rolloutsOf(results).map(({ ordinal, seed }) => [ordinal, seed]));
 }

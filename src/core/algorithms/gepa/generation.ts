@@ -29,7 +29,6 @@ import {
   planDemonstrations,
   requestDemos,
   withExploration,
-  withSets,
 } from './demonstrations.js';
 import { drawParent } from './parents.js';
 import { incumbentOf, trimPool } from './pool.js';
@@ -133,14 +132,15 @@ function beginGeneration(before: GepaState, decisions: Decision[]): GepaState {
 
 /** The next step of a generation of demonstrations; null: it reflects. */
 function demonstrate(state: GepaState): GepaState | null {
-  if (!isDemonstrating(state)) return null;
+  const { exchangesTurns } = strategyOf(state);
+  if (!isDemonstrating(state, exchangesTurns)) return exchangesTurns ? requestDemos(state) : null;
   if (state.demonstrations === undefined) return requestDemos(state);
   const minibatch = exploreForDemos(state);
   if (minibatch.length > 0) return beginRound(withExploration(state), { pairs: { minibatch }, begins: true });
   const request = requestDemos(state);
   if (request !== null) return request;
   const children = planDemonstrations(state);
-  return children.length === 0 ? null : beginRound(withSets(withChildren(state, children), children), { children });
+  return children.length === 0 ? null : beginRound(withChildren(state, children), { children });
 }
 
 /** Tests the sets of demonstrations that the answer allows, or reflects. */

@@ -68,7 +68,18 @@ export function gainsOverall(
   compared: readonly ComparedSeed[],
   errors = requiredErrors,
 ): boolean {
-  const inherited = state.order.flatMap((seed) => model.posterior(parents[0]!, seed) ?? []);
+  const { gain, variance } = overallGain(state, model, parents[0]!, compared);
+  return gain > 0 && gain >= errors * Math.sqrt(variance);
+}
+
+/** The gain over all rows that the parent ran, estimated from those compared, with its variance. */
+export function overallGain(
+  state: GepaState,
+  model: RewardModel,
+  parent: number,
+  compared: readonly ComparedSeed[],
+): { gain: number; variance: number; rows: number } {
+  const inherited = state.order.flatMap((seed) => model.posterior(parent, seed) ?? []);
   let [gain, variance] = [0, 0];
   for (const solved of [true, false]) {
     const differences = compared
@@ -83,5 +94,5 @@ export function gainsOverall(
     gain += rows * center;
     variance += (square(rows) * squares) / square(differences.length + 1);
   }
-  return gain > 0 && gain >= errors * Math.sqrt(variance);
+  return { gain, variance, rows: inherited.length };
 }

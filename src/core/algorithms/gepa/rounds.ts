@@ -5,6 +5,7 @@ import { stopReason } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import { mergedSeeds, planChildren, planGiven } from './children.js';
 import { completeEarlier, whyStop } from './completion.js';
+import { withSets } from './demonstrations.js';
 import { planEvaluation } from './evaluations.js';
 import { incumbentOf } from './pool.js';
 import { openRound } from '../../search/round.js';
@@ -92,9 +93,12 @@ export function withChildren(state: GepaState, children: readonly Trial[]): Gepa
   const compressed = children.flatMap(({ parents, candidate, approach }) =>
     approach === 'compress' ? [[parents[0]!, candidate]] : [],
   );
-  const approaches = children.flatMap(({ candidate, approach }) => (approach ? [[candidate, approach]] : []));
+  const approaches = children.flatMap(({ candidate, approach, exchanges }) => {
+    const how = exchanges ? 'exchange' : approach;
+    return how ? [[candidate, how]] : [];
+  });
   return {
-    ...state,
+    ...withSets(state, children),
     begun,
     approaches: { ...state.approaches, ...Object.fromEntries(approaches) },
     nextCandidate: state.nextCandidate + children.length,

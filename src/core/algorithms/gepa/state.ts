@@ -27,6 +27,8 @@ export interface Trial {
   given?: string;
   /** The child is its parent with these demonstrations. */
   compose?: Composition;
+  /** They are the parent's in part, and tested as a text is. */
+  exchanges?: true;
 }
 
 /** Rollouts that can be demonstrations, and the sets of them that were tested. */
@@ -77,18 +79,18 @@ export interface GepaState extends SeededState {
   parent?: number | undefined;
   /** By candidate: how many of its steps were tried to remove, see `ablation.ts`. */
   ablated?: Readonly<Record<string, number>>;
-  /** By candidate: how its proposer was asked, if not as at first. */
-  approaches: Readonly<Record<string, Approach>>;
+  /** By candidate: how its proposer was asked, if not as at first, or that it has other turns. */
+  approaches: Readonly<Record<string, Approach | 'exchange'>>;
   /** By parent: the candidate that was requested as its shorter form. */
   compressed: Readonly<Record<string, number>>;
   /** Absent: not asked for; `none`: no right answer is known. */
   demonstrations?: Demonstrations | 'none';
   /** Generations in a row without a new candidate, where none may be left or all are too long. */
   idle: number;
-  /** Requested rollouts at the time of the last evaluation. */
-  evaluatedAt: number;
   /** Generations in a row of known texts alone. */
   repeated: number;
+  /** Requested rollouts at the time of the last evaluation. */
+  evaluatedAt: number;
   /** Rollouts requested in evaluations after the baseline's. */
   evaluationsAsked: number;
 }

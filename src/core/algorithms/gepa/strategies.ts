@@ -10,7 +10,7 @@ import { maxRegressionSeeds } from './config.js';
 import { exploreAheadForRules, exploreForRules, exploreFurtherForRules } from './exploration.js';
 import { ruleTrials } from './explicit-rules.js';
 import { confirmingRows, gainsOverall, isOpenText, solvedTested, solvedToLearn } from './open-text.js';
-import { exploreForText, textTrials } from './question-forms.js';
+import { exploreForText, textTrials } from './arms.js';
 import type { GepaState, Trial } from './state.js';
 
 export interface Strategy {
@@ -22,6 +22,8 @@ export interface Strategy {
   tiesAreParents: boolean;
   /** Whether known texts alone bring a search nearer its end: nothing else is left to find. */
   repeatsAreIdle: boolean;
+  /** Whether turns are exchanged beside questions, in place of further races of sets. */
+  exchangesTurns: boolean;
   /** Whether the first candidate that gains is evaluated in full, to fall back on. */
   evaluatesFirstGain: boolean;
 }
@@ -64,6 +66,7 @@ const explicitRules: Strategy = {
   },
   tiesAreParents: true,
   repeatsAreIdle: false,
+  exchangesTurns: false,
   evaluatesFirstGain: false,
 };
 
@@ -85,6 +88,7 @@ const openText: Strategy = {
   // What changes nothing on a few rows may lose on others.
   tiesAreParents: false,
   repeatsAreIdle: true,
+  exchangesTurns: true,
   evaluatesFirstGain: true,
 };
 

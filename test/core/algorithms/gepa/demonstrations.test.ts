@@ -58,6 +58,23 @@ describe('demonstrations of a GEPA search', () => {
     expect(new Set(sets.get(state.best!.candidate)!.map(labelOf)).size).toBeGreaterThanOrEqual(labels - 1);
   });
 
+  test('are exchanged a few at a time where some rows teach more than others', () => {
+    const teaches = (seed: number) => seed % 6 === 1;
+    const difficulty = (seed: number) => ((seed * 37) % 100) / 100;
+    const { world, sets } = showing((seed, shown) =>
+      Number(difficulty(seed) < 0.2 + 0.09 * shown.filter(teaches).length),
+    );
+    const { state } = drive({ ...given, generations: 200, maxRollouts: 600 }, world);
+    const known = typeof state.demonstrations === 'object' ? Object.values(state.demonstrations.sets) : [];
+    expect(new Set(known.map((set) => set.join())).size).toBe(known.length);
+    expect(Math.max(...known.map(({ length }) => length))).toBeLessThanOrEqual(given.demonstrations);
+    const taught = (candidate: number) => sets.get(candidate)!.filter(teaches).length;
+    const raced = state.candidates
+      .filter(({ generation }) => generation === 1)
+      .map(({ candidate }) => taught(candidate));
+    expect(taught(state.best!.candidate)).toBeGreaterThanOrEqual(Math.max(...raced) + 2);
+  });
+
   test('are switched off by 0', () => {
     const { world } = showing(learned);
     const run = drive({ ...given, demonstrations: 0 }, world);

@@ -34,7 +34,10 @@ const uniform = (...key: (string | number)[]) =>
 const normal = ({ mean, sd }: Kind['text'], ...key: (string | number)[]) =>
   mean + sd * Math.sqrt(-2 * Math.log(1 - uniform(...key, 'a'))) * Math.cos(2 * Math.PI * uniform(...key, 'b'));
 const moved = (share: number, by: number) =>
-  Math.max(0.02, Math.min(0.98, by > 0 ? share + (best - share) * by : share * (1 + by)));
+  Math.max(0.02, Math.min(0.98, by > 0 ? share + (best - share) * Math.min(1, by) : share * (1 + by)));
+const standard = { mean: 0, sd: 1 };
+/** The share of the variance of sets of turns that their rows explain, each for itself. */
+const ofRows = 0.6;
 
 function openText(run: number, kind: Kind): { world: World; prompts: Map<number, Prompt> } {
   const base: Prompt = {
@@ -62,8 +65,12 @@ function openText(run: number, kind: Kind): { world: World; prompts: Map<number,
       if (compose) {
         const turns = compose.demos[0]!.labeled.map((ordinal) => seedOf.get(ordinal)!);
         const failing = turns.filter((seed) => !isRight(base, seed)).length;
-        const gain = { ...kind.turns, mean: kind.turns.mean * (0.65 + 0.35 * Math.min(1, failing / 12)) };
-        add(candidate, parent, moved(parent.text, normal(gain, run, candidate)), { turns }, redrawn.turns);
+        const mean = kind.turns.mean * (0.1 + 0.9 * Math.min(1, failing / 12));
+        const values = turns.map((seed) => normal(standard, run, 'row', seed));
+        const ofSet = normal(standard, run, candidate);
+        const row = values.reduce((total, value) => total + value, 0) / Math.sqrt(values.length);
+        const gain = mean + kind.turns.sd * (Math.sqrt(ofRows) * row + Math.sqrt(1 - ofRows) * ofSet);
+        add(candidate, parent, moved(parent.text, gain), { turns }, redrawn.turns);
       } else if (!merge) {
         const form = kind.forms?.[request.approach ?? 'revise'] ?? kind.text;
         const text = moved(parent.text, normal(form, run, candidate));
@@ -96,18 +103,18 @@ function winners(kind: Kind, maxRollouts: number): number {
 test.each<[string, Kind, [budget: number, least: number][]]>([
   [
     'turns help, most texts harm',
-    { base: 0.6, turns: { mean: 0.75, sd: 0.12 }, text: { mean: -0.25, sd: 0.25 } },
+    { base: 0.6, turns: { mean: 0.8, sd: 0.16 }, text: { mean: -0.25, sd: 0.25 } },
     [
-      [200, 0.81],
-      [400, 0.82],
+      [200, 0.74],
+      [400, 0.84],
     ],
   ],
   [
     'turns help a little, texts more',
     { base: 0.5, turns: { mean: 0.2, sd: 0.1 }, text: { mean: 0.12, sd: 0.2 } },
     [
-      [200, 0.62],
-      [400, 0.69],
+      [200, 0.64],
+      [400, 0.67],
     ],
   ],
   [
@@ -119,8 +126,8 @@ test.each<[string, Kind, [budget: number, least: number][]]>([
       forms: { contrast: { mean: 0.1, sd: 0.2 } },
     },
     [
-      [200, 0.6],
-      [400, 0.71],
+      [200, 0.58],
+      [400, 0.64],
     ],
   ],
   [
@@ -132,8 +139,16 @@ test.each<[string, Kind, [budget: number, least: number][]]>([
       forms: { revise: { mean: 0.1, sd: 0.2 } },
     },
     [
-      [200, 0.55],
-      [400, 0.7],
+      [200, 0.59],
+      [400, 0.72],
+    ],
+  ],
+  [
+    'sets differ, texts harm',
+    { base: 0.3, turns: { mean: 0.4, sd: 0.25 }, text: { mean: -0.25, sd: 0.2 } },
+    [
+      [200, 0.6],
+      [400, 0.68],
     ],
   ],
 ])('%s', (_, kind, bars) => {

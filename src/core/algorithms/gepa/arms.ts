@@ -1,9 +1,9 @@
 /**
- * Questions of a search on open text. Their forms are the arms of a bandit: the next question has
- * the form whose texts gained most often for the rollouts of their tests.
+ * What a search on open text tries next. Forms of the question and an exchange of turns are the
+ * arms of a bandit: the next has the most gains so far for the rollouts of its tests.
  */
 import { seedRng, shuffle, uniformInt } from '../../math/random.js';
-import { isSolved, sum } from '../../math/rewards.js';
+import { isSolved } from '../../math/rewards.js';
 import { minibatchOf } from '../../search/config.js';
 import { knownFailures, seedsToRun, type Failure } from '../../search/failure-pool.js';
 import { showsMany, type Approach } from '../../proposals/approach.js';
@@ -14,43 +14,63 @@ import { spareRollouts } from './exploration.js';
 import { parentOf } from './parents.js';
 import { comparedSeeds } from '../../search/targeted-test.js';
 import { shownOfMany } from './config.js';
+import { canExchange, exchangedTurns } from './exchange.js';
+import { overallGain } from './open-text.js';
 import { newTrial, type GepaState, type Trial } from './state.js';
 
-/** The forms, the first of equal ones first. */
-const forms = ['contrast', 'causes', 'revise', 'restart'] as const satisfies readonly Approach[];
-type Form = (typeof forms)[number];
+/** The first of equal ones first. */
+const arms = ['contrast', 'revise', 'exchange', 'causes', 'restart'] as const satisfies readonly (
+  Approach | 'exchange'
+)[];
+type Arm = (typeof arms)[number];
 
 /** Failures that the parent itself had, before it is asked about. */
 const leastFailures = 4;
 /** Seeds at once for a parent with fewer. */
 const exploredAtOnce = 6;
-/** What a form is worth before any test: a gain, for so many rollouts. */
-const prior = { gains: 1, rollouts: 10 };
+/** What an arm is worth before any test: a gain of the mean reward, for so many rollouts. */
+const prior = { gain: 1 / 3, rollouts: 10 };
 /** What a question costs beside its test, in rollouts. */
 const questionCost = 2;
 /** Lower streams belong to the search, to the draws of parents and to those of variations. */
 const stream = 3_000_000;
+const questions = arms.filter((arm) => arm !== 'exchange');
 
-/** At most `most` questions about failures of the parent that are not on `taken` seeds. */
+/** At most `most` trials: sets of turns, then questions on failures not on `taken` seeds. */
 export function textTrials(state: GepaState, model: RewardModel, most: number, taken: ReadonlySet<number>): Trial[] {
   const { nextCandidate, begun, config } = state;
   const parent = parentOf(state, model);
+  const size = minibatchOf(config);
   const failures = ownFailures(state, model, parent).filter(({ seed }) => !taken.has(seed));
   if (failures.length === 0) return [];
-  const tallies = talliesOf(state, model);
-  return Array.from({ length: Math.max(0, most) }, (_, index): Trial => {
+  const chosen = chooseArms(state, model, most);
+  const sets = chosen
+    .filter((arm) => arm === 'exchange')
+    .flatMap((_, index) => exchangedTurns(state, model, parent, nextCandidate + index) ?? []);
+  const asked = chosen.filter((arm) => arm !== 'exchange');
+  // No set that was drawn is new.
+  while (sets.length + asked.length < chosen.length) asked.push(questions[asked.length % questions.length]!);
+  return [...sets, ...asked].map((next, index): Trial => {
     const candidate = nextCandidate + index;
-    const approach = bestForm(tallies);
-    // Questions of one round differ in form, if no form is far ahead.
-    tallies[approach].rollouts += minibatchOf(config) + questionCost;
+    const planned = newTrial(candidate, begun, [parent]);
     const [ranked, rng] = shuffle(seedRng(config.rngSeed, stream + candidate), failures);
-    const isBroad = showsMany(approach);
-    const [fewer] = isBroad
-      ? [shownOfMany.failures - 1]
-      : uniformInt(rng, Math.min(minibatchOf(config), failures.length));
+    const tested = telling(state, ranked).slice(0, size);
+    if (typeof next !== 'string') return { ...planned, shown: tested, compose: next, exchanges: true };
+    const isBroad = showsMany(next);
+    const [fewer] = isBroad ? [shownOfMany.failures - 1] : uniformInt(rng, Math.min(size, failures.length));
     const offered = ranked.slice(0, 1 + fewer).map(({ ordinal, seed }) => ({ ordinal, seed }));
-    const shown = isBroad ? telling(state, ranked).slice(0, minibatchOf(config)) : [];
-    return { ...newTrial(candidate, begun, [parent]), offered, shown, approach };
+    return { ...planned, offered, shown: isBroad ? tested : [], approach: next };
+  });
+}
+
+/** The arms of the next `count` trials: they differ if none is far ahead. */
+function chooseArms(state: GepaState, model: RewardModel, count: number): Arm[] {
+  const tallies = talliesOf(state, model);
+  const known = canExchange(state) ? arms : questions;
+  return Array.from({ length: Math.max(0, count) }, () => {
+    const arm = bestArm(tallies, known);
+    tallies[arm].rollouts += minibatchOf(state.config) + costBeside(arm);
+    return arm;
   });
 }
 
@@ -73,23 +93,31 @@ function ownFailures(state: GepaState, model: RewardModel, candidate: number): F
   return own.length > 0 ? own : failures;
 }
 
-type Tallies = Record<Form, { gains: number; rollouts: number }>;
+type Tallies = Record<Arm, { gain: number; rollouts: number }>;
 
 function talliesOf(state: GepaState, model: RewardModel): Tallies {
-  const tallies = Object.fromEntries(forms.map((form) => [form, { ...prior }])) as Tallies;
+  const { candidates } = state;
+  const tallies = Object.fromEntries(arms.map((arm) => [arm, { ...prior }])) as Tallies;
   for (const [candidate, approach] of Object.entries(state.approaches)) {
-    const tally = forms.some((form) => form === approach) ? tallies[approach as Form] : null;
-    if (tally === null) continue;
+    const arm = arms.find((known) => known === approach);
+    if (arm === undefined) continue;
     const compared = comparedSeeds(state, model, Number(candidate));
-    tally.rollouts += compared.length + questionCost;
-    tally.gains += Math.max(0, sum(compared.map(({ own, expected }) => own - expected.mean)));
+    tallies[arm].rollouts += compared.length + costBeside(arm);
+    const parent = candidates.find((summary) => summary.candidate === Number(candidate))?.parents[0];
+    if (parent === undefined) continue;
+    const { gain, rows } = overallGain(state, model, parent, compared);
+    if (rows > 0) tallies[arm].gain += Math.max(0, gain / rows);
   }
   return tallies;
 }
 
-function bestForm(tallies: Tallies): Form {
-  const worth = (form: Form) => tallies[form].gains / tallies[form].rollouts;
-  return forms.reduce((best, form) => (worth(form) > worth(best) ? form : best));
+function bestArm(tallies: Tallies, among: readonly Arm[]): Arm {
+  const worth = (arm: Arm) => tallies[arm].gain / tallies[arm].rollouts;
+  return among.reduce((best, arm) => (worth(arm) > worth(best) ? arm : best));
+}
+
+function costBeside(arm: Arm): number {
+  return arm === 'exchange' ? 0 : questionCost;
 }
 
 /** The seeds of failures, those first that about half of the candidates solve. */
