@@ -33,7 +33,7 @@ const close = (value: number) => expect.closeTo(value, 12) as unknown;
 describe('estimate for a session', () => {
   test('counts the prompt’s length, the assumptions, and the share of accepted proposals', () => {
     // 4 each for baseline and winner, 4 per evaluating generation, 6 proposals with minibatches of
-    // 2, as many regression seeds at most, and 4 probes of noise. A question shows 2 rollouts, or on
+    // 2, as many regression seeds at most, and 4 probes of noise. A question shows 2 rollouts; on
     // open text 10 failures and 4 right answers.
     expect(sessionEstimate(session())).toEqual({
       rollouts: 4 * 4 + 6 * 8 + 4,
