@@ -119,7 +119,7 @@ program
 program
   .command('export')
   .description('the best prompt or the rollouts of a job, for another tool')
-  .argument('<id>')
+  .argument('<id>', 'a session, a candidate or an evaluation')
   .addOption(new Option('--to <form>', 'the form').choices(exportForms).default('prompt.txt'))
   .option('--out <file>', 'where to write it; default: standard output')
   .addHelpText(

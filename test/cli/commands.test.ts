@@ -66,6 +66,8 @@ describe('optimize', () => {
     expect(exported.filter((one) => one.code !== 0)).toEqual([]);
     const [text, ...others] = exported.map((one) => one.out);
     expect(text).toBe(best);
+    const baseline = await ratchet('export', `cand_${id.slice(4)}_0`);
+    expect(baseline).toMatchObject({ code: 0, out: `${rowsBaseline}\n` });
     const [messages, promptfoo, langfuse, dspy, mlflow] = others.map((json) => JSON.parse(json));
     expect(messages.messages[1]).toEqual({ role: 'user', content: '{{input}}' });
     expect(JSON.parse(promptfoo.prompts[0])).toEqual(messages.messages);

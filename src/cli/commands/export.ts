@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { EvaluationHandle, type SessionHandle, type Ratchet } from '../../client/index.js';
+import { sessionOfCandidate } from '../../core/jobs/ids.js';
 import { kindOf } from '../../core/jobs/kinds.js';
 import { inputName, isFixed, likelyInput } from '../../core/prompts/row-template.js';
 import { ConfigError } from '../../service/config.js';
@@ -44,25 +45,36 @@ const prompts: Record<PromptForm, (source: Source) => string> = {
 
 /** Writes to a file, or to stdout. */
 export async function exportJob(id: string, { to, out }: { to: ExportForm; out?: string }): Promise<void> {
-  const kind = kindOf(id);
-  if (kind !== 'session' && (kind !== 'evaluation' || to in prompts))
-    throw new ConfigError(`${id.slice(0, 100)} is no id of a session${to in prompts ? '' : ' or an evaluation'}`);
+  const ofCandidate = to in prompts ? sessionOfCandidate(id) : null;
+  const kind = kindOf(ofCandidate ?? id);
+  if (kind !== 'session' && (kind !== 'evaluation' || to in prompts)) {
+    const ids = to in prompts ? 'a session or a candidate' : 'a session or an evaluation';
+    throw new ConfigError(`${id.slice(0, 100)} is no id of ${ids}`);
+  }
   if (out !== undefined) await requireWritable(out, '--out');
   await withService(async (client) => {
     const job = kind === 'session' ? client.sessions.handle(id) : client.evaluations.handle(id);
     if (to === 'langfuse-traces') await writeLines(langfuseTraces(job), out);
     else if (to === 'mlflow') await write(json(await mlflow(job)), out);
-    else await write(await prompt(client, id, to), out);
+    else await write(await prompt(client, ofCandidate ?? id, ofCandidate && id, to), out);
   });
 }
 
-async function prompt(client: Ratchet, sessionId: string, form: PromptForm): Promise<string> {
+/** The prompt of a candidate; null: of the best one. */
+async function prompt(
+  client: Ratchet,
+  sessionId: string,
+  candidateId: string | null,
+  form: PromptForm,
+): Promise<string> {
   const session = client.sessions.handle(sessionId);
-  const [{ policy, dataset }, { best_prompt: best }] = await Promise.all([session.get(), session.results()]);
-  if (!best) throw new FailedJob(`The session ${sessionId} has no evaluated prompt yet.`);
+  const wanted = candidateId === null ? session.results() : session.candidate(candidateId);
+  const [{ policy, dataset }, found] = await Promise.all([session.get(), wanted]);
+  const messages = 'best_prompt' in found ? found.best_prompt?.messages : found.messages;
+  if (!messages) throw new FailedJob(`The session ${sessionId} has no evaluated prompt yet.`);
   const { columns } = dataset ? await client.datasets.get(dataset.dataset_id) : { columns: [] };
   const inputs = dataset ? [inputName, ...columns.map(({ name }) => name)] : [];
-  return prompts[form]({ messages: best.messages, policy, sessionId, inputs });
+  return prompts[form]({ messages, policy, sessionId, inputs });
 }
 
 async function mlflow(job: SessionHandle | EvaluationHandle): Promise<object> {

@@ -36,6 +36,8 @@ export async function report(
     if (best) say(changeOf(before, best));
     if (best && unwritten !== null) say(promptText(best, out!).trimEnd());
     printResults(state, results);
+    const choice = choiceText(await frontOf(client, sessionId, best !== null), results.best_candidate);
+    if (choice !== null) say(choice);
   }
   for (const warning of state.warnings) if (!warned.includes(warning)) note(`Note: ${warning}`);
   if (best && out !== null && unwritten === null && !json) say(`The best prompt is in ${out}.`);
@@ -68,6 +70,30 @@ function printResults(state: SessionState, results: Results): void {
   if (agreement !== null) say(agreement);
   const reason = stoppedBy === null || stoppedBy === state.status ? '' : ` (${stoppedBy})`;
   say(`${state.status}${reason}: ${rollouts} rollouts, ${dollars(usage.total_cost_usd)}`);
+}
+
+type Weighed = Answer<'getSessionPareto'>['weighed'];
+
+async function frontOf(client: Ratchet, sessionId: string, isEvaluated: boolean): Promise<Weighed> {
+  if (!isEvaluated) return [];
+  return (await client.request('getSessionPareto', { path: { session_id: sessionId } })).weighed;
+}
+
+/** Prompts that are shorter, cheaper or faster than the best; null: none but the baseline. */
+export function choiceText(weighed: Weighed, best: Results['best_candidate']): string | null {
+  const ofBest = weighed.find(({ candidate_id: id }) => id === best?.candidate_id);
+  const others = weighed.filter((one) => one !== ofBest && !isBaseline(one.candidate_id));
+  if (!ofBest || best?.is_baseline || others.length === 0) return null;
+  const lines = [ofBest, ...others.slice(0, mostOthers)].map(weighedText);
+  return ['Choose by length, cost or time, too: ratchet export CANDIDATE', ...lines].join('\n');
+}
+
+const mostOthers = 4;
+const isBaseline = (id: string) => id.endsWith('_0');
+
+function weighedText({ candidate_id: id, reward, prompt_tokens: tokens, cost_usd: cost, latency_ms: ms }: Weighed[0]) {
+  const time = ms === null ? '' : `, ${Math.round(ms)} ms`;
+  return `  ${id}: reward ${decimal(reward)}, ${tokens} prompt tokens, ${dollars(cost)} a rollout${time}`;
 }
 
 function verdictOf({ verdict, comparison, best_candidate: bestCandidate, ...results }: Results): string {

@@ -13,6 +13,12 @@ export function candidateId(jobId: string, leverVersion: number): string {
   return `cand_${jobId.slice(4)}_${leverVersion}`;
 }
 
+/** The session of a candidate by its id; null: no id of a candidate. */
+export function sessionOfCandidate(id: string): string | null {
+  const [, job] = /^cand_(\w+)_\d+$/.exec(id) ?? [];
+  return job === undefined ? null : `ses_${job}`;
+}
+
 /** The id of the sensor frame whose first rollout has this ordinal. */
 export function frameId(jobId: string, ordinal: number): string {
   return `frm_${jobId.slice(4)}_${ordinal}`;
