@@ -111,6 +111,12 @@ export function rejectOrphans(
   return { state, trials: children.filter((trial) => !isOrphan(trial)) };
 }
 
+/** Accepts a shorter form that an evaluation compares with its parent, in place of a test. */
+export function acceptUntested(state: GepaState, trial: Trial, decisions: Decision[]): GepaState {
+  const verdict = { accepted: true, saves: 'shorter', expectedSum: 0, childSum: 0 } as const;
+  return accept(state, rewardModelOf(state), trial, verdict, decisions);
+}
+
 type Sums = Pick<AcceptanceResult, 'expectedSum' | 'childSum'>;
 
 function sumsOf({ results }: GepaState, { candidate }: Trial, { expectedSum, childSum }: Sums) {

@@ -1,13 +1,16 @@
-/** Sets of demonstrations made from the parent's: some of its rows leave, others come. */
+/** Sets of demonstrations made from the parent's: some rows leave, and others may come. */
 import { seedRng, shuffle, uniformInt } from '../../math/random.js';
 import { knownFailures } from '../../search/failure-pool.js';
 import type { Composition } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { inTurns, isTested, ownSet, seedsByOrdinal, withTurns } from './demonstrations.js';
-import type { Demonstrations, GepaState } from './state.js';
+import { gepaLimits } from './config.js';
+import { newTrial, type Demonstrations, type GepaState, type Trial } from './state.js';
 
 /** The most rows that come at once. */
 const mostAdded = 4;
+/** The least turns of which half may do. */
+const leastHalved = 4;
 /** One in so many sets is fresh. */
 const freshOf = 3;
 /** Draws of a set that was not tested before. */
@@ -44,6 +47,22 @@ export function exchangedTurns(
     rng = after;
   }
   return null;
+}
+
+/** The candidate with the first half of its turns, as a shorter form of it; null: it has few. */
+export function halvedTurns(state: GepaState, candidate: number): Trial | null {
+  const { demonstrations: known, compressed, nextCandidate, generation } = state;
+  if (typeof known !== 'object' || compressed[candidate] !== undefined) return null;
+  const own = ownSet(state, candidate, known);
+  const half = own.slice(0, Math.ceil(own.length / 2));
+  if (own.length < leastHalved || isTested(known, half) || nextCandidate >= gepaLimits.candidates) return null;
+  const compose = withTurns(known, candidate, half);
+  return { ...newTrial(nextCandidate, generation, [candidate]), compose, approach: 'compress' };
+}
+
+/** Whether the candidate is to be evaluated without a test: nothing is left to search for. */
+export function isHalved({ compose, approach }: Trial): boolean {
+  return compose !== undefined && approach === 'compress';
 }
 
 type Rng = ReturnType<typeof seedRng>;

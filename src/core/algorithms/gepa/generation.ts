@@ -10,10 +10,11 @@
  */
 import { isSolved } from '../../math/rewards.js';
 import type { Pair } from '../../search/batch.js';
-import { minibatchOf } from '../../search/config.js';
+import { evaluationRollouts, minibatchOf } from '../../search/config.js';
 import { heldoutPairs, missingPairs } from '../../search/evaluation.js';
 import { failWithoutBaseline, finish, stopReason } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
+import type { RewardModel } from '../../search/reward-model.js';
 import type { Decision, StoppedBy } from '../../search/protocol.js';
 import type { RoundAnswers } from '../../search/round.js';
 import type { Round } from '../../search/state.js';
@@ -30,12 +31,13 @@ import {
   requestDemos,
   withExploration,
 } from './demonstrations.js';
+import { halvedTurns, isHalved } from './exchange.js';
 import { drawParent } from './parents.js';
 import { incumbentOf, trimPool } from './pool.js';
 import { beginRound, runBeside, withChildren } from './rounds.js';
-import type { GepaState, RoundPhase } from './state.js';
+import type { GepaState, RoundPhase, Trial } from './state.js';
 import { strategyOf } from './strategies.js';
-import { decideTests, firstTest, planTests, rejectOrphans, type OpenTest } from './child-tests.js';
+import { acceptUntested, decideTests, firstTest, planTests, rejectOrphans, type OpenTest } from './child-tests.js';
 
 export function afterBaseline(state: GepaState, { batches }: Round, decisions: Decision[]): GepaState {
   const after = afterEvaluation(state, 0, batches.baseline!, decisions);
@@ -56,6 +58,8 @@ export function afterRound(
   if (added.state.phase.name === 'failed') return added.state;
   const tested = rejectOrphans(added.state, tests, added.trials, decisions);
   state = tested.state;
+  const halved = tested.trials.find(isHalved);
+  if (halved) return evaluateHalved(state, halved, decisions);
   const open = [...decided.open, ...tested.trials.map((trial) => firstTest(state, trial))];
   if (begins && open.length === 0)
     return (
@@ -106,7 +110,29 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
       return beginRound(counted, { pairs: { evaluation: missing }, evaluation: incumbent });
     }
   }
+  const halved = stop === 'max_rollouts' ? planHalved(state, model, incumbent) : null;
+  if (halved !== null) return beginRound(withChildren(state, [halved]), { children: [halved] });
   return finishGeneration(state, stop, decisions);
+}
+
+/** The winner with fewer turns, where the reserve for an evaluation is unspent. */
+function planHalved(state: GepaState, model: RewardModel, incumbent: number): Trial | null {
+  const { best, config } = state;
+  if (!strategyOf(state, model).exchangesTurns || best?.candidate !== incumbent) return null;
+  return isAffordable(afterOneMore(state), evaluationRollouts(config)) ? halvedTurns(state, incumbent) : null;
+}
+
+function evaluateHalved(before: GepaState, halved: Trial, decisions: Decision[]): GepaState {
+  const state = acceptUntested(before, halved, decisions);
+  const { candidate } = halved;
+  const isRepeated = rewardModelOf(state).noise.variance > 0 || state.config.repeats > 1;
+  const evaluation = missingPairs(state, candidate, isRepeated);
+  return beginRound(afterOneMore(state), { pairs: { evaluation }, evaluation: candidate });
+}
+
+/** The state with a further evaluation counted. */
+function afterOneMore(state: GepaState): GepaState {
+  return { ...state, evaluationsAsked: state.evaluationsAsked + evaluationRollouts(state.config) };
 }
 
 function finishGeneration(before: GepaState, stop: StoppedBy | null, decisions: Decision[]): GepaState {

@@ -75,6 +75,19 @@ describe('demonstrations of a GEPA search', () => {
     expect(taught(state.best!.candidate)).toBeGreaterThanOrEqual(Math.max(...raced) + 2);
   });
 
+  test('are halved at the end, where an evaluation is left: at the same reward fewer win', () => {
+    const unsolved = (seed: number) => seed % 4 === 3;
+    const { world, sets } = showing((seed, shown) => (unsolved(seed) ? 0 : learned(seed, shown)));
+    const { state, requests } = drive({ ...given, generations: 400, maxRollouts: 300 }, world);
+    const halved = state.candidates.find(({ candidate, parents }) => state.compressed[parents[0]!] === candidate)!;
+    const [parent] = halved.parents;
+    expect(sets.get(halved.candidate)).toEqual(sets.get(parent!)!.slice(0, Math.ceil(sets.get(parent!)!.length / 2)));
+    const rewards = [parent, halved.candidate].map((one) => state.candidates[one!]!.reward!);
+    expect(rewards).toEqual([0.75, 0.75]);
+    expect(state.best!.candidate).toBe(halved.candidate);
+    expect(requests.length).toBeLessThanOrEqual(300);
+  });
+
   test('are switched off by 0', () => {
     const { world } = showing(learned);
     const run = drive({ ...given, demonstrations: 0 }, world);
