@@ -69,7 +69,7 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
   };
 }
 
-/** Whether the child is one of several sets of turns, of which the best is accepted. */
+/** Whether the child competes with other sets of turns: at most the best one is accepted. */
 function isRacing({ compose, exchanges }: Trial): boolean {
   return compose !== undefined && !exchanges;
 }

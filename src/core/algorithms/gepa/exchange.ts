@@ -9,7 +9,7 @@ import { newTrial, type Demonstrations, type GepaState, type Trial } from './sta
 
 /** The most rows that come at once. */
 const mostAdded = 4;
-/** The least turns of which half may do. */
+/** Minimum number of turns in a set that is halved. */
 const leastHalved = 4;
 /** One in so many sets is fresh. */
 const freshOf = 3;

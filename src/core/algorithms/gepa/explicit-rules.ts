@@ -1,8 +1,9 @@
 /**
- * Questions where a text repairs what it was written for and nothing else: each is about failures
- * of one cause, and those that no question has shown come first. The same question would get the
- * same answer, so one about failures that were shown before is about others of them, and asks for a
- * revision, a restart or, in a stalled search, a compression of the text.
+ * Questions of a search on explicit rules, where a new text fixes the failures that it was written
+ * for and rarely breaks other rows. Each question shows failures of one cause; failures that no
+ * question has shown come first. A proposer answers the same question in the same way, so later
+ * questions show other failures, and ask for a revision, a new text or, in a stalled search, a
+ * shorter text.
  */
 import { seedRng, shuffle, uniformInt } from '../../math/random.js';
 import { searchRollouts } from '../../search/budget.js';

@@ -25,7 +25,7 @@ export function drawParent(state: GepaState, tiesAreParents: boolean): number | 
   const model = rewardModelOf(state);
   if (config.parentSelection === 'pareto') return drawFromFront(state, model);
   const incumbent = incumbentOf(state, model);
-  const ties = !tiesAreParents ? [] : tiedChildren(state, model, incumbent);
+  const ties = tiesAreParents ? tiedChildren(state, model, incumbent) : [];
   const tied = ties.findLast(
     (child) => child.generation === generation - 1 && !isCheaper(costs, incumbent, child.candidate),
   );

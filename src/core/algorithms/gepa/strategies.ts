@@ -52,7 +52,7 @@ interface AcceptanceRules {
   isRisky: boolean;
 }
 
-/** A text repairs what it was written for, and seldom breaks anything else. */
+/** A new text fixes the failures that it was written for, and rarely breaks other rows. */
 const explicitRules: Strategy = {
   explore: { before: exploreForRules, further: exploreFurtherForRules, ahead: exploreAheadForRules },
   propose: ruleTrials,
