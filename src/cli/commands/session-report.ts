@@ -1,5 +1,5 @@
 import type { Answer, Ratchet, SessionHandle } from '../../client/index.js';
-import { rolloutId } from '../../core/jobs/ids.js';
+import { candidateId, rolloutId, sessionOfCandidate } from '../../core/jobs/ids.js';
 import { FailedJob } from '../service/errors.js';
 import { agreementText, decimal, dollars, meanText, rowsNeededText, note, say, sayJson } from '../service/output.js';
 import { tryWrite } from '../task/output-file.js';
@@ -8,6 +8,10 @@ import { coloured } from './diff.js';
 import { followSession, type SessionState } from './progress.js';
 
 type Results = Answer<'getSessionResults'>;
+type Weighed = Answer<'getSessionPareto'>['weighed'];
+
+/** Prompts beside the best one. */
+const mostOthers = 4;
 
 interface ReportOptions {
   /** Null: the prompt is not written. */
@@ -36,8 +40,7 @@ export async function report(
     if (best) say(changeOf(before, best));
     if (best && unwritten !== null) say(promptText(best, out!).trimEnd());
     printResults(state, results);
-    const choice = choiceText(await frontOf(client, sessionId, best !== null), results.best_candidate);
-    if (choice !== null) say(choice);
+    if (best) await sayChoice(client, sessionId, results.best_candidate);
   }
   for (const warning of state.warnings) if (!warned.includes(warning)) note(`Note: ${warning}`);
   if (best && out !== null && unwritten === null && !json) say(`The best prompt is in ${out}.`);
@@ -72,28 +75,27 @@ function printResults(state: SessionState, results: Results): void {
   say(`${state.status}${reason}: ${rollouts} rollouts, ${dollars(usage.total_cost_usd)}`);
 }
 
-type Weighed = Answer<'getSessionPareto'>['weighed'];
-
-async function frontOf(client: Ratchet, sessionId: string, isEvaluated: boolean): Promise<Weighed> {
-  if (!isEvaluated) return [];
-  return (await client.request('getSessionPareto', { path: { session_id: sessionId } })).weighed;
+async function sayChoice(client: Ratchet, sessionId: string, best: Results['best_candidate']): Promise<void> {
+  const { weighed } = await client.request('getSessionPareto', { path: { session_id: sessionId } });
+  const choice = choiceText(weighed, best);
+  if (choice !== null) say(choice);
 }
 
 /** Prompts that are shorter, cheaper or faster than the best; null: none but the baseline. */
 export function choiceText(weighed: Weighed, best: Results['best_candidate']): string | null {
-  const ofBest = weighed.find(({ candidate_id: id }) => id === best?.candidate_id);
-  const others = weighed.filter((one) => one !== ofBest && !isBaseline(one.candidate_id));
-  if (!ofBest || best?.is_baseline || others.length === 0) return null;
+  const session = best && sessionOfCandidate(best.candidate_id);
+  if (!session || best.is_baseline) return null;
+  const known = [best.candidate_id, candidateId(session, 0)];
+  const ofBest = weighed.find(({ candidate_id: id }) => id === best.candidate_id);
+  const others = weighed.filter(({ candidate_id: id }) => !known.includes(id));
+  if (!ofBest || others.length === 0) return null;
   const lines = [ofBest, ...others.slice(0, mostOthers)].map(weighedText);
-  return ['Choose by length, cost or time, too: ratchet export CANDIDATE', ...lines].join('\n');
+  return ['To choose by length, cost or time instead: ratchet export CANDIDATE', ...lines].join('\n');
 }
 
-const mostOthers = 4;
-const isBaseline = (id: string) => id.endsWith('_0');
-
-function weighedText({ candidate_id: id, reward, prompt_tokens: tokens, cost_usd: cost, latency_ms: ms }: Weighed[0]) {
-  const time = ms === null ? '' : `, ${Math.round(ms)} ms`;
-  return `  ${id}: reward ${decimal(reward)}, ${tokens} prompt tokens, ${dollars(cost)} a rollout${time}`;
+function weighedText({ candidate_id: id, reward, prompt_tokens: tokens, ...one }: Weighed[number]): string {
+  const time = one.latency_ms === null ? '' : `, ${Math.round(one.latency_ms)} ms`;
+  return `  ${id}: reward ${decimal(reward)}, ${tokens} prompt tokens, ${dollars(one.cost_usd)} a rollout${time}`;
 }
 
 function verdictOf({ verdict, comparison, best_candidate: bestCandidate, ...results }: Results): string {

@@ -96,15 +96,16 @@ function ownFailures(state: GepaState, model: RewardModel, candidate: number): F
 type Tallies = Record<Arm, { gain: number; rollouts: number }>;
 
 function talliesOf(state: GepaState, model: RewardModel): Tallies {
-  const { candidates } = state;
+  const parents = new Map(state.candidates.map(({ candidate, parents: [parent] }) => [candidate, parent]));
   const tallies = Object.fromEntries(arms.map((arm) => [arm, { ...prior }])) as Tallies;
   for (const [candidate, approach] of Object.entries(state.approaches)) {
     const arm = arms.find((known) => known === approach);
     if (arm === undefined) continue;
     const compared = comparedSeeds(state, model, Number(candidate));
     tallies[arm].rollouts += compared.length + costBeside(arm);
-    const parent = candidates.find((summary) => summary.candidate === Number(candidate))?.parents[0];
-    if (parent === undefined) continue;
+    const parent = parents.get(Number(candidate));
+    const hasGained = compared.some(({ own, expected }) => own > expected.mean);
+    if (parent === undefined || !hasGained) continue;
     const { gain, rows } = overallGain(state, model, parent, compared);
     if (rows > 0) tallies[arm].gain += Math.max(0, gain / rows);
   }

@@ -51,9 +51,13 @@ export function evaluated(before: GepaState, candidate: number, decisions: Decis
 /** The rollouts of an evaluation beside the search, if one is due; null: none. */
 export function planEvaluation(state: GepaState, model: RewardModel, incumbent: number): Pair[] | null {
   if (isEvaluated(state, incumbent) || !isEvaluationDue(state, model, incumbent)) return null;
-  const missing = missingPairs(state, incumbent, model.noise.variance > 0 || state.config.repeats > 1);
-  const counted = { ...state, evaluationsAsked: state.evaluationsAsked + missing.length };
-  return missing.length > 0 && isAffordable(counted, missing.length) ? missing : null;
+  const missing = missingEvaluation(state, model, incumbent);
+  return missing.length > 0 && isAffordable(state, missing.length) ? missing : null;
+}
+
+/** Rollouts that an evaluation of the candidate still needs. */
+export function missingEvaluation(state: GepaState, model: RewardModel, candidate: number): Pair[] {
+  return missingPairs(state, candidate, model.noise.variance > 0 || state.config.repeats > 1);
 }
 
 export function isEvaluated({ candidates }: GepaState, candidate: number): boolean {
@@ -66,8 +70,13 @@ export function isEvaluated({ candidates }: GepaState, candidate: number): boole
  */
 export function isAffordable(state: GepaState, rollouts: number): boolean {
   const { config, generation, evaluationsAsked } = state;
-  if (evaluationsAsked > generation * evaluationRollouts(config)) return false;
+  if (evaluationsAsked + rollouts > generation * evaluationRollouts(config)) return false;
   return rollouts <= remainingRollouts(state) - heldoutRollouts(config);
+}
+
+/** The state with the rollouts of an evaluation counted. */
+export function countEvaluation(state: GepaState, rollouts: number): GepaState {
+  return { ...state, evaluationsAsked: state.evaluationsAsked + rollouts };
 }
 
 /** Whether the incumbent is evaluated before the search ends. */

@@ -11,7 +11,7 @@
 import { isSolved } from '../../math/rewards.js';
 import type { Pair } from '../../search/batch.js';
 import { evaluationRollouts, minibatchOf } from '../../search/config.js';
-import { heldoutPairs, missingPairs } from '../../search/evaluation.js';
+import { heldoutPairs } from '../../search/evaluation.js';
 import { failWithoutBaseline, finish, stopReason } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
@@ -21,7 +21,15 @@ import type { Round } from '../../search/state.js';
 import { planAblation } from './ablation.js';
 import { addProposed, planChildren, planGiven, planMerge } from './children.js';
 import { completeEarlier, recorded, whyStop } from './completion.js';
-import { afterEvaluation, evaluated, isAffordable, isEvaluated, isEvaluationDue } from './evaluations.js';
+import {
+  afterEvaluation,
+  countEvaluation,
+  evaluated,
+  isAffordable,
+  isEvaluated,
+  isEvaluationDue,
+  missingEvaluation,
+} from './evaluations.js';
 import { hasEnoughFailures } from './exploration.js';
 import {
   addDemos,
@@ -103,12 +111,9 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
     return beginRound(counted, { children: [ablation] });
   }
   if (!isEvaluated(state, incumbent) && (stop !== null || isEvaluationDue(state, model, incumbent))) {
-    const missing = missingPairs(state, incumbent, model.noise.variance > 0 || state.config.repeats > 1);
+    const missing = missingEvaluation(state, model, incumbent);
     if (missing.length === 0) return endGeneration(evaluated(state, incumbent, decisions), decisions);
-    const counted = { ...state, evaluationsAsked: state.evaluationsAsked + missing.length };
-    if (isAffordable(counted, missing.length)) {
-      return beginRound(counted, { pairs: { evaluation: missing }, evaluation: incumbent });
-    }
+    if (isAffordable(state, missing.length)) return beginEvaluation(state, incumbent, missing);
   }
   const halved = stop === 'max_rollouts' ? planHalved(state, model, incumbent) : null;
   if (halved !== null) return beginRound(withChildren(state, [halved]), { children: [halved] });
@@ -119,20 +124,18 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
 function planHalved(state: GepaState, model: RewardModel, incumbent: number): Trial | null {
   const { best, config } = state;
   if (!strategyOf(state, model).exchangesTurns || best?.candidate !== incumbent) return null;
-  return isAffordable(afterOneMore(state), evaluationRollouts(config)) ? halvedTurns(state, incumbent) : null;
+  return isAffordable(state, evaluationRollouts(config)) ? halvedTurns(state, incumbent) : null;
 }
 
 function evaluateHalved(before: GepaState, halved: Trial, decisions: Decision[]): GepaState {
   const state = acceptUntested(before, halved, decisions);
   const { candidate } = halved;
-  const isRepeated = rewardModelOf(state).noise.variance > 0 || state.config.repeats > 1;
-  const evaluation = missingPairs(state, candidate, isRepeated);
-  return beginRound(afterOneMore(state), { pairs: { evaluation }, evaluation: candidate });
+  return beginEvaluation(state, candidate, missingEvaluation(state, rewardModelOf(state), candidate));
 }
 
-/** The state with a further evaluation counted. */
-function afterOneMore(state: GepaState): GepaState {
-  return { ...state, evaluationsAsked: state.evaluationsAsked + evaluationRollouts(state.config) };
+function beginEvaluation(state: GepaState, candidate: number, evaluation: Pair[]): GepaState {
+  const counted = countEvaluation(state, evaluation.length);
+  return beginRound(counted, { pairs: { evaluation }, evaluation: candidate });
 }
 
 function finishGeneration(before: GepaState, stop: StoppedBy | null, decisions: Decision[]): GepaState {

@@ -6,7 +6,7 @@ import { rewardModelOf } from '../../search/model-cache.js';
 import { mergedSeeds, planChildren, planGiven } from './children.js';
 import { completeEarlier, whyStop } from './completion.js';
 import { withSets } from './demonstrations.js';
-import { planEvaluation } from './evaluations.js';
+import { countEvaluation, planEvaluation } from './evaluations.js';
 import { incumbentOf } from './pool.js';
 import { openRound } from '../../search/round.js';
 import { proposalRequests } from '../../search/proposing.js';
@@ -83,7 +83,7 @@ export function runBeside(
   }
   state = { ...state, asked };
   if (evaluation === null) return beginRound(state, { tests, children, pairs: { gate, minibatch } });
-  state = { ...state, evaluationsAsked: state.evaluationsAsked + evaluation.length, evaluatedAt: asked };
+  state = { ...countEvaluation(state, evaluation.length), evaluatedAt: asked };
   return beginRound(state, { tests, children, pairs: { gate, minibatch, evaluation }, evaluation: incumbent });
 }
 
