@@ -1,4 +1,3 @@
-import { algorithmOf } from '../../src/core/algorithms/index.js';
 import { graphJobStarted } from '../../src/core/events/search.js';
 import { initialGraphOf, type GraphSpec } from '../../src/core/jobs/spec.js';
 import { addCandidate } from '../../src/candidates/store/candidates.js';
@@ -13,8 +12,7 @@ export const graphActivities: KindActivities<GraphSpec> = {
   ],
 
   startEvents({ search, numTasks: tasks }) {
-    const { algorithm, evaluationSeeds } = search;
-    const generations = algorithmOf(search).totalGenerations(search);
+    const { algorithm, evaluationSeeds, generations } = search;
     return [graphJobStarted({ algorithm, generations, tasks, evaluationTasks: evaluationSeeds.length })];
   },
 

@@ -1,4 +1,4 @@
-import { algorithmOf } from '../../src/core/algorithms/index.js';
+import { showsGoodAnswers } from '../../src/core/algorithms/gepa/config.js';
 import { sessionStarted } from '../../src/core/events/search.js';
 import type { SessionSpec } from '../../src/core/jobs/spec.js';
 import type { Message } from '../../src/core/prompts/message.js';
@@ -20,14 +20,13 @@ export const sessionActivities: KindActivities<SessionSpec> = {
   },
 
   startEvents({ search }, prompt) {
-    const { algorithm, evaluationSeeds } = search;
-    const generations = algorithmOf(search).totalGenerations(search);
+    const { algorithm, evaluationSeeds, generations } = search;
     const baselineKnown = prompt !== null;
     return [sessionStarted({ algorithm, generations, evaluationSeeds: evaluationSeeds.length, baselineKnown })];
   },
 
   async begin(tx, job, spec, { run, prompt }) {
-    const demos = algorithmOf(spec.search).hasDemos ? { demos: [] } : {};
+    const demos = showsGoodAnswers(spec.search) ? { demos: [] } : {};
     await addCandidate(tx, job, { ...baseline, messages: prompt, ...demos });
     return beginSearch(tx, job, spec, run);
   },

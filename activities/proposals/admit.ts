@@ -1,5 +1,4 @@
-import { algorithmOf } from '../../src/core/algorithms/index.js';
-import { gepaLimits } from '../../src/core/algorithms/gepa/config.js';
+import { gepaLimits, showsGoodAnswers } from '../../src/core/algorithms/gepa/config.js';
 import type { Graph } from '../../src/core/graphs/graph.js';
 import type { EditJson } from '../../src/kinds/graph/contract/graph.js';
 import { graphToJson } from '../../src/core/graphs/json.js';
@@ -101,7 +100,7 @@ function admit(
       ...(graphJson && { graph: graphJson }),
       detail: detailOf(proposal, request),
       ...('edits' in proposal && { edits: proposal.edits }),
-      ...((algorithmOf(spec.search).hasDemos || demos.length > 0) && { demos }),
+      ...((showsGoodAnswers(spec.search) || demos.length > 0) && { demos }),
     },
   };
 }

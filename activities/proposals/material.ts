@@ -43,15 +43,7 @@ export async function readMaterial(
 ): Promise<Material> {
   if (!requests.flatMap(neededCandidates).every((candidate) => pool.has(candidate))) throw recordLost(job);
   const asked = requests.filter(({ kind }) => kind === 'rewrite' || kind === 'edit');
-  const ordinals = [
-    ...new Set(
-      asked.flatMap((request) => [
-        ...request.ordinals,
-        ...(request.rewrite?.examples ?? []),
-        ...(request.solved ?? []),
-      ]),
-    ),
-  ];
+  const ordinals = [...new Set(asked.flatMap(({ ordinals, solved = [] }) => [...ordinals, ...solved]))];
   const isGraph = spec.kind === 'graph';
   const [recorded, examples, graphExamples, task, hint] = await Promise.all([
     readRecordedAnswers(
@@ -61,7 +53,7 @@ export async function readMaterial(
     ),
     isGraph ? [] : readExamples(tx, job.jobId, ordinals),
     isGraph ? readGraphExamples(tx, job.jobId, ordinals) : [],
-    asked.some(({ rewrite }) => rewrite) ? readDescription(tx, job) : null,
+    asked.some(({ guide }) => guide) ? readDescription(tx, job) : null,
     isGraph ? null : readHint(tx, job.jobId),
   ]);
   const session = { examples: byOrdinal(examples), task, hint };

@@ -20,18 +20,18 @@ export async function reflect(
   pool: CandidatePool,
   { examples, task, hint }: SessionMaterial,
 ): Promise<ReflectedPrompt> {
-  const { ordinals, pick, rewrite, solved = [], tried = [] } = request;
+  const { ordinals, pick, guide, solved = [], tried = [] } = request;
   const known = (list: readonly number[]) => list.flatMap((ordinal) => examples.get(ordinal) ?? []);
   const failures = pickFailures(known(ordinals), pick);
   const shown = failures.map(({ ordinal }) => ordinal);
   const context = {
-    ...(rewrite && task !== null && { task }),
-    ...(rewrite?.tip != null && { tip: rewrite.tip }),
+    ...(guide && task !== null && { task }),
+    ...(guide?.tip != null && { tip: guide.tip }),
     ...(hint !== null && { hint }),
   };
   const spec = proposer.spec as SessionSpec;
   const names = rewritableNames(spec, parent);
-  const good = known([...(rewrite?.examples ?? []), ...solved]);
+  const good = known(solved);
   const reader = instructionReader(spec.rows ?? null);
   const earlier = tried.map(({ candidate, ...result }) => ({ ...result, texts: pool.textsOf(candidate) }));
   const isKnown = (texts: Texts) => pool.hasTextsBefore(request.candidate, texts);

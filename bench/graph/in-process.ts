@@ -139,7 +139,7 @@ export class GraphsInProcess {
   private rewrite(
     parent: Graph,
     failures: readonly FailedRun[],
-    request: Pick<ProposalRequest, 'rewrite' | 'components' | 'approach'>,
+    request: Pick<ProposalRequest, 'components' | 'approach'>,
   ): NewGraph {
     const { approach } = request;
     const texts = graphTexts(parent);

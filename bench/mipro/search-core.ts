@@ -1,8 +1,8 @@
 import { policyOptimizationSchema } from '../../src/kinds/session/contract/create.js';
-import { toConfig } from '../../src/core/algorithms/mipro/request.js';
-import { createMipro, type MiproState } from '../../src/core/algorithms/mipro/state.js';
-import { mipro } from '../../src/core/algorithms/mipro.js';
-import { estimateOf } from '../../src/core/algorithms/mipro/estimate.js';
+import { toConfig } from '../../src/core/algorithms/mipro.js';
+import { createGepa, type GepaState } from '../../src/core/algorithms/gepa/state.js';
+import { forecast } from '../../src/core/algorithms/gepa/forecast.js';
+import { gepa } from '../../src/core/algorithms/gepa.js';
 import { mean } from '../../src/core/math/rewards.js';
 import { rewardModelOf } from '../../src/core/search/model-cache.js';
 import type { Stage } from '../../src/core/search/protocol.js';
@@ -42,8 +42,8 @@ export function searchCore(setup: CoreSetup): CoreResult {
   const answers = new TaskInProcess(truth, { feedback, labels });
   const stages: Partial<Record<Stage, number>> = {};
   const estimates: CoreResult['estimates'] = [];
-  for (let state = createMipro(configOf(setup)); ;) {
-    const work = mipro.next(state);
+  for (let state = createGepa(configOf(setup)); ;) {
+    const work = gepa.next(state);
     if (work.kind === 'done' || work.kind === 'failed') {
       const { candidate, reward } = state.best!;
       const prompt = answers.promptOf(candidate);
@@ -71,17 +71,17 @@ export function searchCore(setup: CoreSetup): CoreResult {
       }
     }
     if (work.kind === 'rollouts') for (const { stage } of work.requests) stages[stage] = (stages[stage] ?? 0) + 1;
-    const { state: after, decisions } = mipro.apply(state, answers.answer(work));
+    const { state: after, decisions } = gepa.apply(state, answers.answer(work));
     for (const decision of decisions) {
       if (decision.type !== 'candidate_accepted') continue;
-      const estimate = estimateOf(after, rewardModelOf(after), decision.candidate);
+      const estimate = forecast(after, rewardModelOf(after), decision.candidate);
       estimates.push({ ...estimate, truth: truth.trueReward(answers.promptOf(decision.candidate)) });
     }
     state = after;
   }
 }
 
-function summaryOf({ asked, generation }: MiproState, stages: CoreResult['stages']) {
+function summaryOf({ asked, generation }: GepaState, stages: CoreResult['stages']) {
   return { rollouts: asked, stages, generations: generation };
 }
 

@@ -136,13 +136,13 @@ export class TaskInProcess {
   }
 
   /** `text` null: nothing was changed, or the answer is not valid. */
-  private reflect({ parent, ordinals, pick, rewrite }: ProposalRequest) {
+  private reflect({ parent, ordinals, pick, guide, solved = [] }: ProposalRequest) {
     const { [component]: instruction = '' } = this.candidates.get(parent)!.texts;
     const failures = pickFailures(this.examples(ordinals), pick);
-    const examples = [...this.examples(rewrite?.examples ?? []), ...failures];
+    const examples = [...this.examples(solved), ...failures];
     const context = {
-      ...(this.task !== undefined && { task: this.task }),
-      ...(rewrite?.tip != null && { tip: rewrite.tip }),
+      ...(guide && this.task !== undefined && { task: this.task }),
+      ...(guide?.tip != null && { tip: guide.tip }),
     };
     const answer = this.ask(buildReflection({ instruction, examples, component, others: {}, ...context }));
     const parsed = parseProposal(answer, {

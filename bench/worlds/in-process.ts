@@ -114,14 +114,13 @@ export class InProcess {
     parent,
     ordinals,
     pick,
-    rewrite,
     approach,
     solved = [],
     tried = [],
   }: ProposalRequest): Reflected {
     const known = ordinals.map((ordinal) => ({ ordinal, ...this.shown.get(ordinal)! }));
     const group = pick ? clusterByFeedback(known, pick.size, pick.of)[pick.index]! : [...known.keys()];
-    const good = [...(rewrite?.examples ?? []), ...solved].map((ordinal) => ({ ordinal, ...this.shown.get(ordinal)! }));
+    const good = solved.map((ordinal) => ({ ordinal, ...this.shown.get(ordinal)! }));
     const judged = group.map((index) => known[index]!);
     const examples = [...good, ...judged].map(({ seed, feedback, reward }) => ({
       input: `seed ${seed}`,
@@ -133,8 +132,7 @@ export class InProcess {
     const feedback = judged.map(({ feedback }) => feedback);
     let reason: string | null = null;
     let changed = false;
-    const names = Object.keys(texts);
-    const chosen = rewrite ? [names[rewrite.component]!] : chooseComponents(names, feedback, this.selection, candidate);
+    const chosen = chooseComponents(Object.keys(texts), feedback, this.selection, candidate);
     for (const component of chosen) {
       const { [component]: instruction = '', ...others } = this.textsOf(parent);
       this.calls += 1;

@@ -21,12 +21,13 @@ function leastMet<T>(choices: readonly T[], nameOf: (choice: T) => string, met: 
 
 /**
  * One kill point for each session in each of `rounds` equal parts of its rollouts; null: none fits.
- * Prefers the stages and moments used least. Every second answer is delivered, mostly the last of
+ * Prefers the stages and moments used least, and of these the stage with the fewest calls. Every second answer is delivered, mostly the last of
  * its batch, which triggers a decision.
  */
 export function planPoints(sessions: readonly CallRange[][], rounds: number, choice: SeededChoice): (Point | null)[][] {
   const met = new Map<string, number>();
   const points = sessions.map((): (Point | null)[] => []);
+  const rangesOf = (stage: string) => sessions.flat().filter((range) => range.stage === stage).length;
   for (let round = 0; round < rounds; round += 1) {
     for (const [at, indexes] of sessions.entries()) {
       const total = Math.max(...indexes.map(({ to }) => to));
@@ -39,8 +40,10 @@ export function planPoints(sessions: readonly CallRange[][], rounds: number, cho
         .flatMap((index) => moments.map((moment) => ({ ...index, moment, key: `${index.stage} ${moment}` })))
         .filter(({ moment }) => (moment === 'delivered') === ((round + at) % 2 === 0));
       // Stages first: a stage may occur in one part only, which other stages must not use up.
+      const stages = leastMet(choices, ({ stage }) => stage, met);
+      const fewest = Math.min(...stages.map(({ stage }) => rangesOf(stage)));
       const rarest = leastMet(
-        leastMet(choices, ({ stage }) => stage, met),
+        stages.filter(({ stage }) => rangesOf(stage) === fewest),
         ({ key }) => key,
         met,
       );

@@ -102,7 +102,8 @@ async function callRanges(name: string, id: string): Promise<CallRange[]> {
 /** Later points of a MIPRO session: its first two proposer requests and its last trials. */
 function pointsOfMipro(indexes: readonly CallRange[]): (Point | null)[] {
   const { from } = indexes.find(({ stage }) => stage === 'survey')!;
-  const trials = indexes.findLast(({ stage, what }) => what === 'rollout' && /^gate|^merge/.test(stage))!;
+  const tests = (pattern: RegExp) => indexes.findLast(({ stage, what }) => what === 'rollout' && pattern.test(stage));
+  const trials = (tests(/^gate again/) ?? tests(/^gate|^merge/))!;
   const written: Point = { what: 'question', from, moment: 'delivered' };
   return [written, written, { what: 'rollout', from: trials.to - 1, moment: 'delivered' }];
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { gepaDefaults } from '../../src/core/algorithms/gepa/config.js';
-import type { GepaSearch } from '../../src/core/algorithms/index.js';
+import type { SearchSettings } from '../../src/core/algorithms/index.js';
 import type { BudgetSpec, ContainerSpec, EvaluationSpec } from '../../src/core/jobs/spec.js';
 import type { Db } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/jobs/store/events.js';
@@ -24,7 +24,7 @@ export const anySpec: EvaluationSpec & { container: ContainerSpec } = {
 export const unlimited: BudgetSpec = { maxMinutes: null, maxCostUsd: null };
 
 /** A small GEPA search. */
-export const anyGepa: GepaSearch = {
+export const anyGepa: SearchSettings = {
   ...gepaDefaults,
   algorithm: 'gepa',
   populationSize: 1,

@@ -1,90 +1,69 @@
 /**
- * The registry of algorithms; a new one is a folder, an entry here and its request fields in
- * `src/kinds/session/contract/algorithms.ts`.
+ * The algorithms of the wire: each is a composition of the one search. A further one is a file, an
+ * entry here and its request fields in `src/kinds/session/contract/algorithms.ts`.
  */
+import type { AlgorithmName } from '../../kinds/session/contract/algorithms.js';
 import type { PolicyOptimization } from '../../kinds/session/contract/create.js';
 import type { ConfigProblem } from '../search/config.js';
 import type { SearchAlgorithm, Step } from '../search/protocol.js';
 import type { SeedSplit } from '../search/split.js';
 import type { SearchEstimate } from './estimate.js';
 import * as gepaConfig from './gepa/config.js';
-import * as gepaRequest from './gepa/request.js';
+import { toConfig } from './gepa/request.js';
 import { createGepa, type GepaState } from './gepa/state.js';
 import { gepa } from './gepa.js';
 import { createUnpaired, type UnpairedState } from './gepa-live/state.js';
 import { unpaired } from './gepa-live.js';
-import * as miproConfig from './mipro/config.js';
-import * as miproRequest from './mipro/request.js';
-import { createMipro, type MiproState } from './mipro/state.js';
-import { mipro } from './mipro.js';
+import * as mipro from './mipro.js';
 
 /** A search as a job stores it: the algorithm with its config. */
-export interface GepaSearch extends gepaConfig.GepaConfig {
-  algorithm: 'gepa';
+export interface SearchSettings extends gepaConfig.GepaConfig {
+  algorithm: AlgorithmName;
 }
-export interface MiproSearch extends miproConfig.MiproConfig {
-  algorithm: 'mipro';
-}
-export type SearchSettings = GepaSearch | MiproSearch;
 
 /** The fields of a search that grow with the request. */
 export type SeedFields = 'trainSeeds' | 'evaluationSeeds' | 'heldoutSeeds';
 
 /** The state of a search. */
-export type AnySearchState = GepaState | UnpairedState | MiproState;
+export type AnySearchState = GepaState | UnpairedState;
 
-interface AlgorithmEntry<Settings> {
-  toConfig(request: PolicyOptimization, split: SeedSplit | null): Omit<Settings, 'algorithm'>;
-  /** The state of a search that is about to evaluate the baseline. */
-  create(search: Settings): AnySearchState;
-  configProblems(search: Settings, isLive: boolean): ConfigProblem<string>[];
-  totalGenerations(search: Omit<Settings, SeedFields>): number;
-  /** `components`: those of the prompt, where known. */
-  estimate(search: Settings, run: { isLive: boolean; components: number }): SearchEstimate;
-  /** Whether every candidate has demonstrations beside its texts, if only none. */
-  hasDemos: boolean;
+/** What a name on the wire composes. */
+interface Composition {
+  toConfig(request: PolicyOptimization, split: SeedSplit | null): gepaConfig.GepaConfig;
+  configProblems(config: gepaConfig.GepaConfig): ConfigProblem<string>[];
+  estimateSearch(config: gepaConfig.GepaConfig): SearchEstimate;
 }
 
-const algorithms: { [Name in SearchSettings['algorithm']]: AlgorithmEntry<SearchSettings & { algorithm: Name }> } = {
-  gepa: {
-    toConfig: gepaRequest.toConfig,
-    create: createGepa,
-    configProblems: gepaConfig.configProblems,
-    totalGenerations: ({ generations }) => generations,
-    estimate(search, { isLive }) {
-      const estimate = gepaConfig.estimateSearch(search);
-      if (!isLive) return estimate;
-      // Calls without known instances need more rollouts; the first call shows if they have any.
-      const { rolloutsPlanned } = unpaired.view(createUnpaired(search));
-      return { ...estimate, maxRollouts: Math.max(estimate.maxRollouts, rolloutsPlanned) };
-    },
-    hasDemos: false,
-  },
-  mipro: {
-    toConfig: miproRequest.toConfig,
-    create: createMipro,
-    configProblems: miproConfig.configProblems,
-    totalGenerations: miproConfig.generationsOf,
-    estimate(search, { isLive, components }) {
-      const state: MiproState = { ...createMipro(search), traffic: isLive ? 'unpaired' : 'paired' };
-      return miproConfig.estimateSearch(search, components, mipro.view(state).rolloutsPlanned);
-    },
-    hasDemos: true,
-  },
+const compositions: Record<AlgorithmName, Composition> = {
+  gepa: { ...gepaConfig, toConfig },
+  mipro,
 };
 
-/** The algorithm of a stored search. */
-export function algorithmOf({ algorithm }: Pick<SearchSettings, 'algorithm'>): AlgorithmEntry<SearchSettings> {
-  return algorithms[algorithm] as AlgorithmEntry<SearchSettings>;
+/** The composition of a stored search. */
+export function algorithmOf({ algorithm }: Pick<SearchSettings, 'algorithm'>): Composition {
+  return compositions[algorithm];
+}
+
+/** The state of a search that is about to evaluate the baseline. */
+export function createSearch(search: SearchSettings): AnySearchState {
+  return createGepa(search);
+}
+
+export function estimateSearch(search: SearchSettings, isLive: boolean): SearchEstimate {
+  const estimate = algorithmOf(search).estimateSearch(search);
+  if (!isLive) return estimate;
+  // Calls without known instances need more rollouts; the first call shows if they have any.
+  const { rolloutsPlanned } = unpaired.view(createUnpaired(search));
+  return { ...estimate, maxRollouts: Math.max(estimate.maxRollouts, rolloutsPlanned) };
 }
 
 /** The search that a request describes; `split`: the seeds of a request that names none. */
 export function searchFromRequest(request: PolicyOptimization, split: SeedSplit | null = null): SearchSettings {
   const { algorithm } = request;
-  return { algorithm, ...algorithmOf({ algorithm }).toConfig(request, split) } as SearchSettings;
+  return { algorithm, ...algorithmOf({ algorithm }).toConfig(request, split) };
 }
 
-const steps = { gepa, unpaired, mipro };
+const steps = { gepa, unpaired };
 
 /** The search of a state. */
 export function searchOf({ algorithm }: AnySearchState): SearchAlgorithm<AnySearchState> {
@@ -93,9 +72,8 @@ export function searchOf({ algorithm }: AnySearchState): SearchAlgorithm<AnySear
 
 /** The state with a search's limits raised to those of `search`; null: it would end at once. */
 export function extendSearch(state: AnySearchState, search: SearchSettings): Step<AnySearchState> | null {
-  const { maxRollouts } = search;
-  const count = search.algorithm === 'gepa' ? { generations: search.generations } : { numTrials: search.numTrials };
-  return searchOf(state).extend(state, { maxRollouts, ...count });
+  const { maxRollouts, generations, trials } = search;
+  return searchOf(state).extend(state, { maxRollouts, generations, trials });
 }
 
 /**
@@ -103,13 +81,6 @@ export function extendSearch(state: AnySearchState, search: SearchSettings): Ste
  * rewards, because both kinds of search begin with the same rollouts.
  */
 export function switchToUnpaired(state: AnySearchState): AnySearchState {
-  if (state.phase.name !== 'baseline') return state;
-  switch (state.algorithm) {
-    case 'gepa':
-      return createUnpaired(state.config);
-    case 'mipro':
-      return { ...state, traffic: 'unpaired' };
-    case 'unpaired':
-      return state;
-  }
+  if (state.phase.name !== 'baseline' || state.algorithm === 'unpaired') return state;
+  return createUnpaired(state.config);
 }

@@ -1,6 +1,6 @@
 /** The search configuration of a graph job: GEPA over tasks as seeds, within the rollout budget. */
 import { gepaDefaults, gepaLimits } from '../algorithms/gepa/config.js';
-import type { GepaSearch } from '../algorithms/index.js';
+import type { SearchSettings } from '../algorithms/index.js';
 import { splitSeeds } from '../search/split.js';
 
 /**
@@ -39,7 +39,7 @@ export function graphSearch({
   rngSeed,
   isSampled,
   groups,
-}: GraphSearchRequest): GepaSearch {
+}: GraphSearchRequest): SearchSettings {
   const { generations, traceDetail } = efforts[effort];
   const share = (share: number) =>
     Math.min(gepaLimits.evaluationSeeds, Math.max(shares.minTasks, Math.floor(share * rolloutBudget)));

@@ -1,6 +1,6 @@
 /** The specification of a job, stored in `jobs.spec`; never contains a secret. */
 import type { GraphJson } from '../../kinds/graph/contract/graph.js';
-import type { GepaSearch, SearchSettings } from '../algorithms/index.js';
+import type { SearchSettings } from '../algorithms/index.js';
 import type { AnswerCache } from './answer-cache.js';
 import type { PolicySpec } from './policy.js';
 import type { Demo } from '../prompts/demos.js';
@@ -124,7 +124,7 @@ export interface DeploymentSpec {
 /** A graph job; its tasks and graphs are stored in tables. */
 export interface GraphSpec extends RunSpec {
   kind: 'graph';
-  search: GepaSearch;
+  search: SearchSettings;
   container: null;
   /** The models that steps may use; `policy` is the first. */
   policies: PolicySpec[];

@@ -35,9 +35,8 @@ export function chooseComponents(
 export function componentsToRewrite(
   names: readonly string[],
   feedback: readonly string[],
-  { rewrite, components }: Pick<ProposalRequest, 'rewrite' | 'components'>,
+  { components }: Pick<ProposalRequest, 'components'>,
 ): string[] {
-  if (rewrite) return [names[rewrite.component]!];
   const { selection, turn } = components!;
   return chooseComponents(names, feedback, selection, turn);
 }

@@ -22,10 +22,6 @@ export function reject<State extends SearchState>(
   return rejected(state, rejection.candidate);
 }
 
-export function rejected<State extends SearchState>(state: State, candidate: number): State {
+function rejected<State extends SearchState>(state: State, candidate: number): State {
   return { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'rejected' }) };
-}
-
-export function rejectedIn(candidates: readonly CandidateSummary[]): ReadonlySet<number> {
-  return new Set(candidates.filter(({ status }) => status === 'rejected').map(({ candidate }) => candidate));
 }

@@ -52,11 +52,12 @@ export interface ProposalRequest {
   solved?: number[];
   /** `rewrite`: earlier children of the parent, the newest first. */
   tried?: TriedCandidate[];
-  /** `rewrite`: how components are chosen; absent if `rewrite` names the component. */
+  /** `rewrite`: how components are chosen. */
   components?: ComponentChoice;
   /** `rewrite` in a stalled search: how the model is asked. */
   approach?: Approach;
-  rewrite?: Rewrite;
+  /** `rewrite`: the question has the description of the task, and a tip. */
+  guide?: { tip: string | null };
   merge?: number[];
   compose?: Composition;
   /** `given`: the id of the person's prompt. */
@@ -79,13 +80,6 @@ export type ComponentSelection = 'feedback' | 'round_robin' | 'all';
 export interface ComponentChoice {
   selection: ComponentSelection;
   turn: number;
-}
-
-/** The component to rewrite, by index; good rollouts as examples; a tip. */
-export interface Rewrite {
-  component: number;
-  examples: number[];
-  tip: string | null;
 }
 
 /** The candidate that gives each component's text, demonstrations, and the parents to record. */
@@ -273,10 +267,8 @@ export interface SearchView {
 /** The limits of a search that can be raised while its state is kept. */
 export interface SearchLimits {
   maxRollouts: number | null;
-  /** GEPA. */
   generations: number;
-  /** MIPRO. */
-  numTrials: number | null;
+  trials: number | null;
 }
 
 /** A state, and the decisions that led to it. */

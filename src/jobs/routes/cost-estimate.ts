@@ -6,7 +6,7 @@ import { renderPrompt } from '../../core/prompts/demos.js';
 import type { BudgetSpec, EvaluationSpec, SessionSpec } from '../../core/jobs/spec.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import type { Message } from '../../core/prompts/message.js';
-import { algorithmOf, type SearchSettings } from '../../core/algorithms/index.js';
+import { estimateSearch, type SearchSettings } from '../../core/algorithms/index.js';
 import type { Levels, SearchEstimate } from '../../core/algorithms/estimate.js';
 import { evaluationRollouts, heldoutRollouts } from '../../core/search/config.js';
 
@@ -39,8 +39,7 @@ const levels = ['low', 'likely', 'high'] as const;
 export function sessionEstimate(spec: SessionSpec): Estimate {
   const { search, budget, policy, proposer, initialPrompt } = spec;
   const isLive = spec.rollouts === 'caller';
-  const components = Math.max(1, initialPrompt?.length ?? 1);
-  const expected = algorithmOf(search).estimate(search, { isLive, components });
+  const expected = estimateSearch(search, isLive);
   const prompt = promptTokens(initialPrompt);
   return searchCost(search, expected, budget, (level) => {
     // Live traffic costs the job nothing: its callers pay anyway.

@@ -37,7 +37,7 @@ export function sessionSpec(
   const path = optimizationPath;
   const { container_url: url } = request;
   const search = searchFromRequest(request, rows?.split);
-  const problems = algorithmOf(search).configProblems(search, request.rollouts === 'caller');
+  const problems = algorithmOf(search).configProblems(search);
   const pathOf = (field: string) => [...path, ...requestPath(search.algorithm, field)];
   const errors = [
     ...staticErrors(request, path, checks),

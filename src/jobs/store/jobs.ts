@@ -1,4 +1,4 @@
-import type { GepaSearch, MiproSearch, SeedFields } from '../../core/algorithms/index.js';
+import type { SearchSettings, SeedFields } from '../../core/algorithms/index.js';
 import type { EmptyCounts } from '../../core/answers/empty-answers.js';
 import type { QueryResultRow } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -101,14 +101,14 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
 type RowsHead = { rows?: Omit<RowsSpec, 'scorer'> & { scorer: Pick<ScorerSpec, 'type'> } };
 export type SessionHead = Omit<SessionSpec, 'search' | 'initialPrompt' | 'rows'> &
   RowsHead & {
-    search: Omit<GepaSearch, SeedFields> | Omit<MiproSearch, SeedFields>;
+    search: Omit<SearchSettings, SeedFields>;
   };
 export type EvaluationHead = Omit<EvaluationSpec, 'seeds' | 'candidate' | 'rows'> &
   RowsHead & {
     candidate: { sessionId: string | null; candidateId: string | null } | null;
   };
 export type GraphHead = Omit<GraphSpec, 'search' | 'initialGraph' | 'description' | 'verifier' | 'unused'> & {
-  search: Omit<GepaSearch, SeedFields>;
+  search: Omit<SearchSettings, SeedFields>;
   verifier: Pick<VerifierSpec, 'type'>;
 };
 export type JobHead = SessionHead | EvaluationHead | GraphHead;

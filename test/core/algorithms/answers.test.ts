@@ -4,8 +4,6 @@ import { createGepa } from '../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../src/core/algorithms/gepa.js';
 import { createUnpaired } from '../../../src/core/algorithms/gepa-live/state.js';
 import { unpaired } from '../../../src/core/algorithms/gepa-live.js';
-import { createMipro } from '../../../src/core/algorithms/mipro/state.js';
-import { mipro } from '../../../src/core/algorithms/mipro.js';
 import { proposalsIn } from '../../../src/core/search/parts.js';
 import type {
   ProposalAnswer,
@@ -16,9 +14,8 @@ import type {
 } from '../../../src/core/search/protocol.js';
 import { of } from './gepa/cases.js';
 import { answer, config, driveSearch, proposed, type World } from './gepa/driver.js';
-import * as miproDriver from './mipro/driver.js';
 
-const level: World = { rollout: () => 0.5, propose: proposed, findDemos: miproDriver.showsAll() };
+const level: World = { rollout: () => 0.5, propose: proposed };
 
 /** A search of two evaluation seeds and two proposals at once. */
 function subject<State>(search: SearchAlgorithm<State>, start: State) {
@@ -45,7 +42,6 @@ const gepaConfig = config({ ...seeds, populationSize: 2, generations: 6, minibat
 const subjects = {
   GEPA: subject(gepa, createGepa(gepaConfig)),
   'GEPA on live traffic': subject(unpaired, createUnpaired(gepaConfig)),
-  MIPRO: subject(mipro, createMipro(miproDriver.config(seeds))),
 };
 
 describe.each(Object.entries(subjects))('%s', (_, { at, run }) => {

@@ -10,13 +10,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createGepa } from '../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../src/core/algorithms/gepa.js';
-import { mipro } from '../../../src/core/algorithms/mipro.js';
 import type { Decision, RolloutRequest, SearchAlgorithm, SearchLimits } from '../../../src/core/search/protocol.js';
-import type { SearchState } from '../../../src/core/search/state.js';
 import { pureRuns } from '../../support/runs.js';
 import { casesOf, of, worldOf, type Case } from './gepa/cases.js';
 import { config, drive, driveSearch, scoring, type Run, type World } from './gepa/driver.js';
-import { casesOf as miproCases, miproWorldOf, startOf } from './mipro/cases.js';
 
 interface Extended<State> {
   first: Run<State>;
@@ -82,7 +79,7 @@ describe('an extended GEPA search', () => {
     fc.assert(
       fc.property(casesOf(true), fc.integer({ min: 1, max: 5 }), (given, more) => {
         // The limit of generations is part of the width of a search with several slots.
-        const limited = { ...given.config, maxRollouts: null, patience: null, slots: 1 };
+        const limited = { ...given.config, maxRollouts: null, trials: null, patience: null, slots: 1 };
         const generations = limited.generations + more;
         const world = worldOf(given);
         const whole = drive({ ...limited, generations }, world);
@@ -160,50 +157,36 @@ describe('an extended GEPA search', () => {
   });
 });
 
-/** `extend`: extends a case's search by rollouts, and generations or trials; null: it failed. */
-function testLimits<State extends SearchState, Case>(
-  name: string,
-  cases: fc.Arbitrary<Case>,
-  extend: (given: Case, by: number, more: number) => (Extended<State> & { limits: Partial<SearchLimits> }) | null,
-) {
-  test(`an extended ${name} search keeps the larger budget, numbers on, and never gets worse`, () => {
-    let count = 0;
-    fc.assert(
-      fc.property(cases, fc.integer({ min: 1, max: 150 }), fc.integer({ min: 0, max: 20 }), (given, by, more) => {
-        const found = extend(given, by, more);
-        if (found === null) return;
-        const { rest, requests, limits } = found;
+test('an extended search keeps the larger budget, numbers on, and never gets worse', () => {
+  let count = 0;
+  fc.assert(
+    fc.property(
+      casesOf(false),
+      fc.integer({ min: 1, max: 150 }),
+      fc.integer({ min: 0, max: 20 }),
+      (given, by, more) => {
+        const { config } = given;
+        const first = drive(config, worldOf(given));
+        if (first.end.kind === 'failed') return;
+        const limits = {
+          maxRollouts: (config.maxRollouts ?? 1_000) + by,
+          generations: config.generations + more,
+          trials: config.trials === null ? null : config.trials + more,
+        };
+        const { rest, requests } = extended(gepa, first, worldOf(given), limits);
         expect(requests.map(({ ordinal }) => ordinal)).toEqual(requests.map((_, index) => index));
         if (rest === null) return;
         count += 1;
-        const { asked, history, generation } = rest.state;
+        const { asked, history, generation, nextCandidate } = rest.state;
         expect(rest.turns.length).toBeGreaterThan(0);
-        expect(asked).toBeLessThanOrEqual(limits.maxRollouts ?? Infinity);
-        if ('trials' in rest.state) expect(rest.state.trials).toBeLessThanOrEqual(limits.numTrials ?? Infinity);
+        expect(asked).toBeLessThanOrEqual(limits.maxRollouts);
+        expect(nextCandidate).toBeLessThanOrEqual(1 + (limits.trials ?? Infinity));
         expect(isNeverFalling(history)).toBe(true);
         expect(requests).toHaveLength(asked);
         if (rest.end.kind === 'done') expect(history).toHaveLength(generation + 1);
-      }),
-      { numRuns: pureRuns(100, 1_000) },
-    );
-    expect(count).toBeGreaterThan(5);
-  });
-}
-
-testLimits('GEPA', casesOf(false), (given, by, more) => {
-  const { config } = given;
-  const first = drive(config, worldOf(given));
-  const limits = { maxRollouts: (config.maxRollouts ?? 1_000) + by, generations: config.generations + more };
-  return first.end.kind === 'failed' ? null : { ...extended(gepa, first, worldOf(given), limits), limits };
-});
-
-testLimits('MIPRO', miproCases(false), (given, by, more) => {
-  const { maxRollouts, numTrials } = given.config;
-  const world = miproWorldOf(given);
-  const first = driveSearch(mipro, startOf(given), world);
-  const limits = {
-    ...(maxRollouts !== null && { maxRollouts: maxRollouts + by }),
-    ...(numTrials !== null && { numTrials: numTrials + more }),
-  };
-  return first.end.kind === 'failed' ? null : { ...extended(mipro, first, world, limits), limits };
+      },
+    ),
+    { numRuns: pureRuns(100, 1_000) },
+  );
+  expect(count).toBeGreaterThan(5);
 });

@@ -3,12 +3,10 @@ import { datasetLimits } from '../../../src/kinds/graph/contract/dataset.js';
 import type { GepaConfig } from '../../../src/core/algorithms/gepa/config.js';
 import { gepa } from '../../../src/core/algorithms/gepa.js';
 import { unpaired } from '../../../src/core/algorithms/gepa-live.js';
-import { mipro } from '../../../src/core/algorithms/mipro.js';
 import { graphSearch } from '../../../src/core/graphs/search-config.js';
 import type { SearchAlgorithm, SearchView } from '../../../src/core/search/protocol.js';
 import { serve } from './gepa-live/traffic.js';
 import { config, drive, scoring, type Run, type World } from './gepa/driver.js';
-import * as miproDriver from './mipro/driver.js';
 
 // Sizes at the limits of a session or a graph job: the snapshot, and what a step records.
 
@@ -41,32 +39,20 @@ const components = Array.from({ length: 20 }, (_, index) => `c${index}`.padEnd(6
 const findDemos: World['findDemos'] = ({ ordinals }) => ({
   components,
   slots: components.map((component) => {
-    return { component, bootstrapped: ordinals, labeled: ordinals, sameAnswer: [ordinals] };
+    return { component, bootstrapped: ordinals, labeled: [], sameAnswer: [] };
   }),
 });
-const miproShape = { ...limits, maxBootstrappedDemos: 32, maxLabeledDemos: 32, numCandidates: 50, minibatchSize: 100 };
 
 const byRounds = (shape: Partial<GepaConfig>, world: Partial<World> = {}) =>
   sizesOf(gepa, drive(config({ ...limits, ...shape }), { ...scoring(growing), ...world }));
 const byTraffic = (shape: Partial<GepaConfig>, rollout: World['rollout']) =>
   sizesOf(unpaired, serve(config({ ...limits, heldoutSeeds: longSeeds(1_000, 40_000), ...shape }), scoring(rollout)));
-const byTrials = (shape: Partial<Parameters<typeof miproDriver.config>[0]>) =>
-  sizesOf(
-    mipro,
-    miproDriver.drive(miproDriver.config({ ...miproShape, ...shape }), miproDriver.scoring(growing, findDemos)),
-  );
 
 test.each<[string, () => ReturnType<typeof sizesOf>, number]>([
   ['50 generations of 9', () => byRounds({ populationSize: 9, generations: 50, minibatchSize: 100 }), 491],
   ['499 generations of 1', () => byRounds({ populationSize: 1, generations: 499, minibatchSize: 3 }), 491],
   ['a graph job', () => byRounds(graphJob, { cost }), 491],
-  // Many rollouts in few generations: candidates take little of the state.
-  ['MIPRO with 70 trials', () => byTrials({ numTrials: 70 }), 70],
-  [
-    'MIPRO with a budget',
-    () => byTrials({ numTrials: null, maxRollouts: 100_000, evaluationSeeds: longSeeds(500, 20_000) }),
-    70,
-  ],
+  ['turns in 20 slots', () => byRounds({ populationSize: 10, generations: 40, goodAnswers: 32 }, { findDemos }), 300],
   ['60 live children at once', () => byTraffic({ populationSize: 499, generations: 1, minibatchSize: 2 }, equal), 61],
   [
     '499 live generations of 1',

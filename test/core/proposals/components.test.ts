@@ -89,9 +89,7 @@ describe('mergeCandidates', () => {
   });
 });
 
-test('componentsToRewrite takes the requested component, else chooses by the selection', () => {
-  const rewrite = { component: 2, examples: [], tip: null };
-  expect(componentsToRewrite(names, ['tone'], { rewrite })).toEqual(['user']);
+test('componentsToRewrite chooses by the selection', () => {
   const components = { selection: 'round_robin' as const, turn: 4 };
   expect(componentsToRewrite(names, ['user'], { components })).toEqual(['tone']);
   expect(componentsToRewrite(names, ['user'], { components: { ...components, selection: 'feedback' } })).toEqual([

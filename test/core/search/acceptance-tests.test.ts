@@ -1,14 +1,11 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { gepa } from '../../../src/core/algorithms/gepa.js';
-import { mipro } from '../../../src/core/algorithms/mipro.js';
 import type { SearchAlgorithm, TestedSeed } from '../../../src/core/search/protocol.js';
 import type { SeededState } from '../../../src/core/search/state.js';
 import { pureRuns } from '../../support/runs.js';
 import { casesOf, of, worldOf, type Case } from '../algorithms/gepa/cases.js';
 import { config, drive, type Run } from '../algorithms/gepa/driver.js';
-import { casesOf as miproCases, miproWorldOf, startOf, type Case as MiproCase } from '../algorithms/mipro/cases.js';
-import { drive as driveMipro } from '../algorithms/mipro/driver.js';
 
 // Invariants: the recorded test of a decided candidate has all counted rollouts, each seed with a
 // rollout of an ancestor or null; rollouts without result are recorded as repeated.
@@ -69,44 +66,6 @@ test('GEPA', () => {
     duplicates: 0,
     conflicts: 0,
     answerSeed: 9183802,
-  };
-  fc.assert(property, { numRuns: pureRuns(40), examples: [[example]] });
-});
-
-test('MIPRO', () => {
-  const property = fc.property(miproCases(false), (given) => {
-    const run = driveMipro(startOf(given), miproWorldOf(given));
-    if (run.state.traffic === 'paired') expectRecorded(mipro, run);
-  });
-  // One trial of a planned race ran a seed that the leader did not run.
-  const example: MiproCase = {
-    config: {
-      numCandidates: 2,
-      numTrials: 1,
-      minibatchSize: 1,
-      maxBootstrappedDemos: 0,
-      maxLabeledDemos: 1,
-      rngSeed: 0,
-      repeats: 1,
-      patience: null,
-      targetReward: null,
-      maxRollouts: 7,
-      heldoutSeeds: [100],
-      trainSeeds: [2, 0, 1],
-      evaluationSeeds: [0],
-    },
-    traffic: 'paired',
-    components: 1,
-    slots: ['c0'],
-    showable: 100,
-    own: 0,
-    noisy: false,
-    failing: 0,
-    infrastructure: 0,
-    badProposals: 30,
-    duplicates: 0,
-    conflicts: 0,
-    answerSeed: 1547362263,
   };
   fc.assert(property, { numRuns: pureRuns(40), examples: [[example]] });
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { judgeFrames, totalsOf } from '../../support/frames.js';
 import { ended, pathOf, resultsOf, type Session } from '../../support/jobs-over-http.js';
@@ -112,18 +113,34 @@ describe('live traffic and MIPRO', () => {
   afterEach(() => on.world.model.reply(echo));
 
   async function search(mipro: object, seed?: (n: number) => number) {
-    on.world.model.reply((request) => guess(request, rules));
     const id = await create({ gepa: undefined, algorithm: 'mipro', mipro });
     const traffic = send(id, { ...(seed && { seed }), inFlight: 16 });
     const session = await ended<Session>(on.service, id, 240);
     await traffic.stop();
     expect(session).toMatchObject({ status: 'completed', error: null });
     const found = await resultsOf(on.service, id);
-    expect(found.verdict).toBe('better');
     expect(isRising(rewardsOf(found))).toBe(true);
     await judgeFrames(on.service.api, id, { live: true });
+    return { id, session, found, traffic };
+  }
 
-    // Demonstrations are well scored calls of the session's own traffic.
+  const paired = {
+    num_candidates: 4,
+    num_trials: 10,
+    minibatch_size: 4,
+    train_seeds: range(12, 12),
+    evaluation: { seeds: range(0, 12) },
+  };
+  const instanceOf = (n: number) => n % instances;
+
+  test('shows well scored calls of its own traffic as demonstrations, once texts bring nothing', async () => {
+    on.world.model.reply((request) => {
+      const { model, messages } = request.body;
+      if (model !== 'proposer') return guess(request, rules);
+      const form = createHash('sha256').update(JSON.stringify(messages)).digest('hex').slice(0, 8);
+      return { text: `\`\`\`\nAnswer well, form ${form}.\n\`\`\`` };
+    });
+    const { id, traffic } = await search({ ...paired, num_candidates: 1, num_trials: 14 }, instanceOf);
     const rows = await on.service.query<{ demos: { ordinal: number; input: string; output: string }[] }>(
       `select demos from candidates where job_id = $1 and jsonb_array_length(demos) > 0`,
       [id],
@@ -137,34 +154,28 @@ describe('live traffic and MIPRO', () => {
     const ordinalOf = new Map(slots.map((slot) => [slot.id, slot.ordinal]));
     const shown = callsShown(demos, traffic, score).map(({ rolloutId }) => ordinalOf.get(rolloutId));
     expect(shown).toEqual(demos.map(({ ordinal }) => ordinal));
-    return { session, found };
-  }
+  }, 300_000);
 
   test('searches by the seeds that calls name', async () => {
-    const { session, found } = await search(
-      {
-        num_candidates: 4,
-        num_trials: 10,
-        minibatch_size: 4,
-        train_seeds: range(12, 12),
-        evaluation: { seeds: range(0, 12) },
-      },
-      (n) => n % instances,
-    );
+    on.world.model.reply((request) => guess(request, rules));
+    const { session, found } = await search(paired, instanceOf);
+    expect(found.verdict).toBe('better');
     expect(session.traffic).toEqual({ compared: 'paired', wanted: 0, claimed: 0 });
     expect(found.history[0]!.best_reward).toBeCloseTo(1 / 3);
     expect(session.best_reward).toBeGreaterThan(0.8);
   }, 300_000);
 
   test('searches without seeds', async () => {
+    on.world.model.reply((request) => guess(request, rules));
     const { session, found } = await search({
       num_candidates: 4,
-      num_trials: 10,
+      num_trials: 24,
       minibatch_size: 8,
-      evaluation: { seeds: range(0, 30), heldout_seeds: range(100, 30) },
+      evaluation: { seeds: range(0, 90), heldout_seeds: range(100, 60) },
     });
+    expect(found.verdict).toBe('better');
     expect(session.traffic).toEqual({ compared: 'unpaired', wanted: 0, claimed: 0 });
-    expect(found.comparison).toMatchObject({ basis: 'heldout', seeds: 30 });
+    expect(found.comparison).toMatchObject({ basis: 'heldout', seeds: 60 });
     expect(session.best_candidate!.is_baseline).toBe(false);
   }, 300_000);
 });

@@ -4,7 +4,7 @@ import { change, draft, type TextField } from './store.js';
 
 const algorithms = {
   gepa: 'Reflects on failures and rewrites the prompt; accepts what wins.',
-  mipro: 'Combines instructions and demonstrations, and searches among them.',
+  mipro: 'The same with a description of the task, tips, and good answers as turns.',
 } as const;
 
 /** Algorithm and limits of the run, and its labels. */

@@ -11,7 +11,7 @@ import { evaluationRollouts, heldoutRollouts } from '../../search/config.js';
 import { finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
 import { proposalRequests } from '../../search/proposing.js';
 import { openRound } from '../../search/round.js';
-import { gepaLimits } from '../gepa/config.js';
+import { roomForCandidates } from '../gepa/config.js';
 import { affordableChildren, minTestRollouts } from './budget.js';
 import { hasEnoughFailures, offeredFailures } from './failure-pool.js';
 import type { UnpairedState } from './state.js';
@@ -35,8 +35,8 @@ export function endGeneration(
 
 /** Why no further generation fits the limits, or null. */
 function whyStop(state: UnpairedState): StoppedBy | null {
-  const { config, generation, nextCandidate } = state;
-  if (generation >= config.generations || nextCandidate >= gepaLimits.candidates) return 'generations';
+  const { config, generation } = state;
+  if (generation >= config.generations || roomForCandidates(state) <= 0) return 'generations';
   return searchRollouts(state) < minTestRollouts(config) ? 'max_rollouts' : null;
 }
 
@@ -64,7 +64,7 @@ function reflect(state: UnpairedState, isSought: boolean, decisions: Decision[])
   const { config, nextCandidate } = state;
   const offered = offeredFailures(state.failures, config);
   if (offered.length === 0) return endGeneration(state, decisions, isSought ? 'solved' : 'max_rollouts');
-  const most = Math.min(config.populationSize, offered.length, gepaLimits.candidates - nextCandidate);
+  const most = Math.min(config.populationSize, offered.length, roomForCandidates(state));
   const count = affordableChildren(state, most, 0);
   if (count === 0) return endGeneration(state, decisions, 'max_rollouts');
   const parents = [state.incumbent!.candidate];

@@ -9,7 +9,7 @@ import { rewardModelOf } from '../../search/model-cache.js';
 import type { ProposalAnswer } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { solvedSeeds } from '../../search/targeted-test.js';
-import { gepaLimits } from './config.js';
+import { gepaLimits, roomForCandidates } from './config.js';
 import { incumbentOf } from './pool.js';
 import { newTrial, type GepaState, type Trial } from './state.js';
 
@@ -49,8 +49,8 @@ export function ablationSeeds({ config }: GepaState): number {
 
 /** Only a graph that costs more than the first one can have steps that do nothing. */
 function canAblate(state: GepaState, incumbent: number): boolean {
-  const { config, costs, nextCandidate } = state;
-  if (config.editsStructure !== true || nextCandidate >= gepaLimits.candidates) return false;
+  const { config, costs } = state;
+  if (config.editsStructure !== true || roomForCandidates(state) <= 0) return false;
   return isCheaper(costs, 0, incumbent) && ablationsOf(state, incumbent) < allAblated;
 }
 

@@ -9,7 +9,7 @@ import type { Decision, ProposalAnswer } from '../../search/protocol.js';
 import { gainedOn } from '../../search/targeted-test.js';
 import { countAblation } from './ablation.js';
 import { cohortSize } from './budget.js';
-import { gepaLimits } from './config.js';
+import { roomForCandidates } from './config.js';
 import { idleLimit } from './explicit-rules.js';
 import { incumbentOf } from './pool.js';
 import { isStalled } from './stall.js';
@@ -18,12 +18,12 @@ import { strategyOf } from './strategies.js';
 
 /** Plans the proposals of the generations from `first` on; empty: nothing to ask, or no budget. */
 export function planChildren(state: GepaState, first: number, taken: ReadonlySet<number>): Trial[] {
-  const { config, nextCandidate } = state;
+  const { config } = state;
   const model = rewardModelOf(state);
   const most = Math.min(
     cohortSize(state, first),
     Math.floor(searchRollouts(state) / minibatchOf(config)),
-    gepaLimits.candidates - nextCandidate,
+    roomForCandidates(state),
   );
   const trials = strategyOf(state, model).propose(state, model, most, taken);
   return trials.map((trial, index) => ({ ...trial, generation: first + Math.floor(index / config.populationSize) }));
@@ -35,7 +35,7 @@ export function planChildren(state: GepaState, first: number, taken: ReadonlySet
  */
 export function planMerge(state: GepaState, open: readonly Trial[]): Trial | null {
   const { nextCandidate, config, unmerged } = state;
-  if (nextCandidate >= gepaLimits.candidates || !config.merge) return null;
+  if (roomForCandidates(state) <= 0 || !config.merge) return null;
   const model = rewardModelOf(state);
   const gains = ({ candidate, parents, shown }: Trial) =>
     parents.length > 1 ? shown : shown.filter((seed) => gainedOn(state.results, model, candidate, seed));
@@ -65,7 +65,7 @@ export function mergedSeeds(state: GepaState, merges: readonly Trial[]): Set<num
  */
 export function planGiven(state: GepaState): { state: GepaState; trials: Trial[] } | null {
   const { given = [], nextCandidate, order, config, begun } = state;
-  const room = Math.min(gepaLimits.candidates - nextCandidate, Math.floor(searchRollouts(state)));
+  const room = Math.min(roomForCandidates(state), Math.floor(searchRollouts(state)));
   const taken = given.slice(0, Math.max(0, room));
   if (taken.length === 0) return null;
   const model = rewardModelOf(state);

@@ -6,7 +6,7 @@ import { recordGeneration } from '../../search/lifecycle.js';
 import type { Decision, StoppedBy } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { ablationReserve } from './ablation.js';
-import { gepaLimits } from './config.js';
+import { roomForCandidates } from './config.js';
 import type { GepaState, Trial } from './state.js';
 import { isExhausted } from './explicit-rules.js';
 
@@ -30,7 +30,7 @@ export function recorded(state: GepaState, decisions: Decision[]): GepaState {
 
 /** Why no further generation follows, or null. */
 export function whyStop(state: GepaState, model: RewardModel, incumbent: number): StoppedBy | null {
-  const isFull = state.nextCandidate >= gepaLimits.candidates;
+  const isFull = roomForCandidates(state) <= 0;
   if (state.begun >= state.config.generations || isFull || isExhausted(state)) return 'generations';
   const left = searchRollouts(state) - ablationReserve(state, model);
   if (left < 2 * minibatchOf(state.config)) return 'max_rollouts';

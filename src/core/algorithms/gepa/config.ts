@@ -19,6 +19,12 @@ import type { SearchEstimate } from '../estimate.js';
 type GepaFields = CamelCased<Omit<Section<'gepa'>, keyof SeedsSection>>;
 
 export interface GepaConfig extends SearchConfig, Omit<MutationConfig, keyof GepaFields>, GepaFields {
+  /** The most turns with good answers of the model, where no right answer is known. */
+  goodAnswers: number;
+  /** The most candidates after the baseline; null: as many as the generations make. */
+  trials: number | null;
+  /** Questions have a description of the task and a tip. */
+  isGuided?: true;
   /** Rollouts that run at once: the width of a round. With 1 the search is sequential. */
   slots: number;
 }
@@ -33,10 +39,22 @@ export const gepaDefaults = {
   componentSelection: 'feedback',
   parentSelection: 'estimate',
   demonstrations: 0,
+  goodAnswers: 0,
+  trials: null,
   slots: 1,
 } satisfies Partial<GepaConfig>;
 
 export const gepaLimits = searchLimits;
+
+/** Whether every candidate has demonstrations beside its texts, if only none. */
+export function showsGoodAnswers({ goodAnswers }: Pick<GepaConfig, 'goodAnswers'>): boolean {
+  return goodAnswers > 0;
+}
+
+/** Candidates that a search may make after those so far. */
+export function roomForCandidates({ config, nextCandidate }: { config: GepaConfig; nextCandidate: number }): number {
+  return Math.min(gepaLimits.candidates, 1 + (config.trials ?? Infinity)) - nextCandidate;
+}
 
 /** Repeated rollouts of the baseline in generation 1 that measure noise; repeats measure it too. */
 export function noiseProbes({ repeats }: GepaConfig): number {
@@ -53,21 +71,25 @@ export function minimumRollouts(config: GepaConfig): number {
   return 2 * evaluationRollouts(config) + 2 * minibatchOf(config) + heldoutRollouts(config);
 }
 
+function proposalsOf({ generations, populationSize, trials }: GepaConfig): number {
+  return Math.min(generations * populationSize, trials ?? Infinity);
+}
+
 /** The most rollouts without infrastructure failures: every proposal is accepted. */
 export function estimateRollouts(config: GepaConfig): number {
   const evaluations = evaluationRollouts(config) * (1 + config.generations) + heldoutRollouts(config);
-  const proposals = config.generations * config.populationSize * 2 * (minibatchOf(config) + maxRegressionSeeds(config));
+  const proposals = proposalsOf(config) * 2 * (minibatchOf(config) + maxRegressionSeeds(config));
   const seeds = config.trainSeeds.length;
-  const explored = Math.min(exploredPerDemo * config.demonstrations, seeds);
-  const sets = config.generations * config.populationSize;
-  const confirmed = Math.min(confirmedPerDemo * config.demonstrations, sets * seeds);
+  const turns = Math.max(config.demonstrations, config.goodAnswers);
+  const explored = Math.min(exploredPerDemo * turns, seeds);
+  const confirmed = Math.min(confirmedPerDemo * turns, proposalsOf(config) * seeds);
   const all = evaluations + proposals + noiseProbes(config) + explored + confirmed;
   return Math.min(all, config.maxRollouts ?? Infinity);
 }
 
 export function estimateSearch(config: GepaConfig): SearchEstimate {
-  const { generations, populationSize } = config;
-  const proposals = populationSize * generations;
+  const { generations } = config;
+  const proposals = proposalsOf(config);
   const rollouts = minibatchOf(config) * proposals;
   return {
     maxRollouts: estimateRollouts(config),
@@ -76,7 +98,7 @@ export function estimateSearch(config: GepaConfig): SearchEstimate {
     // Minibatches that test a proposal: at least the child's, mostly the parent's too.
     testRollouts: { low: rollouts, likely: 2 * rollouts, high: 2 * rollouts },
     shownRollouts: shownRollouts(config),
-    maxDemos: config.demonstrations,
+    maxDemos: Math.max(config.demonstrations, config.goodAnswers),
   };
 }
 

@@ -1,11 +1,12 @@
 /**
- * Demonstrations in a GEPA search: train rows with their right answers, shown as turns of a prompt.
- * A generation tests sets of them in place of reflections while sets gain as often. Rows that the
- * parent fails come first, and where rows share answers, such as labels, each answer gets a turn.
+ * Demonstrations in a GEPA search: train rows with their right answers, or, where none is known,
+ * good answers of the model, shown as turns of a prompt. A generation tests sets of them in place
+ * of reflections while sets gain as often. Rows that the parent fails come first, and where rows
+ * share answers, such as labels, each answer gets a turn.
  */
 import { groupBy } from '../../../util/group.js';
 import { seedRng, shuffle } from '../../math/random.js';
-import { sum } from '../../math/rewards.js';
+import { exceeds, solvedReward, sum } from '../../math/rewards.js';
 import { pairsOf, type Pair } from '../../search/batch.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
@@ -16,12 +17,14 @@ import { firstOfSeeds, measuredOn, rolloutsOf } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { comparedSeeds, solvedSeeds, sumsOf } from '../../search/targeted-test.js';
 import { openRound } from '../../search/round.js';
-import { confirmedPerDemo, exploredPerDemo, gepaLimits, maxRegressionSeeds, type GepaConfig } from './config.js';
+import { confirmedPerDemo, exploredPerDemo, maxRegressionSeeds, roomForCandidates, type GepaConfig } from './config.js';
 import { parentOf } from './parents.js';
 import { isSet, newTrial, type Demonstrations, type GepaState, type Trial } from './state.js';
 
 /** Rollouts that show whether the job knows right answers at all. */
 const probed = 8;
+/** The most rollouts that a description of the task is written from. */
+const described = 10;
 /** The most rollouts of one request. */
 const maxRequested = 200;
 /** The most failures that demonstrations are chosen for. */
@@ -32,11 +35,15 @@ const setsAtOnce = 3;
 const textsBetween = 10;
 /** Gains before any test, of `priorTests`; equal ones let demonstrations begin. */
 const priorGains = 1.5;
+/** The same of good answers, which show nothing that the model lacks: texts come first. */
+const priorGainsUnlabeled = 0.35;
 const priorTests = 2;
 /** The latest tests of each kind that count. */
 const recentTests = 8;
 /** Failures to find for each demonstration: sets differ only where there are more rows to show. */
 const poolPerDemo = 1.5;
+/** The part of the range of rewards from which on an answer is good. */
+const goodShare = 0.8;
 /** The share of the rollouts left that find rows. */
 const exploredShare = 1 / 5;
 
@@ -47,7 +54,7 @@ const exploredShare = 1 / 5;
 export function isDemonstrating(state: GepaState, once: boolean): boolean {
   const { config, demonstrations, candidates, pool, results, begun } = state;
   if (demonstrations === undefined) return config.editsStructure !== true;
-  if (config.demonstrations === 0 || demonstrations === 'none') return false;
+  if (demonstrations === 'none' || mostTurns(config, demonstrations) === 0) return false;
   const hasSet = ({ candidate }: CandidateSummary) => isSet(state, candidate);
   const tested = candidates.filter(({ candidate }) => candidate > 0 && results[candidate] !== undefined);
   const latest = tested.findLast(hasSet);
@@ -56,12 +63,18 @@ export function isDemonstrating(state: GepaState, once: boolean): boolean {
   // The sets of a generation are one test, as they have one winner at most.
   const races = [...groupBy(tested.filter(hasSet), ({ generation }) => generation).values()];
   const reflections = tested.filter((summary) => !hasSet(summary) && summary.parents.length === 1);
-  return rateOf(races.map((race) => race.some(isGain))) >= rateOf(reflections.map(isGain));
+  const prior = demonstrations.isLabeled ? priorGains : priorGainsUnlabeled;
+  return (
+    rateOf(
+      races.map((race) => race.some(isGain)),
+      prior,
+    ) >= rateOf(reflections.map(isGain))
+  );
 }
 
-function rateOf(tests: readonly boolean[]): number {
+function rateOf(tests: readonly boolean[], prior = priorGains): number {
   const recent = tests.slice(-recentTests);
-  return (recent.filter(Boolean).length + priorGains) / (recent.length + priorTests);
+  return (recent.filter(Boolean).length + prior) / (recent.length + priorTests);
 }
 
 /** Requests the rollouts that can be demonstrations; null: none is new. */
@@ -73,41 +86,78 @@ export function requestDemos(state: GepaState): GepaState | null {
   const onTrain = known.filter(({ seed }) => train.has(seed));
   const isNew = onTrain.some(({ ordinal }) => ordinal >= (demonstrations?.searched ?? 0));
   if (demonstrations !== undefined && !isNew) return null;
-  const wanted = demonstrations === undefined && onTrain.length === 0 ? known.slice(0, probed) : onTrain;
+  const isFirst = demonstrations === undefined;
+  const wanted = isFirst && onTrain.length === 0 ? known.slice(0, probed) : onTrain;
   const model = rewardModelOf(state);
   const failures = knownFailures(state, model, parentOf(state, model)).slice(0, maxOpen);
+  const mayAsk = onTrain.length === 0 || failures.length > 0;
   const demos = {
     generation,
-    ordinals: wanted.slice(-maxRequested).map(({ ordinal }) => ordinal),
-    open: failures.map(({ ordinal }) => ordinal),
-    describe: [],
+    ordinals: ordinalsOf(wanted.slice(-maxRequested)),
+    open: ordinalsOf(failures),
+    describe: isFirst && config.isGuided && mayAsk ? ordinalsOf(known.slice(0, described)) : [],
   };
   return openRound<GepaState>(state, {}, (round) => ({ ...round, name: 'demos', demos }));
+}
+
+function ordinalsOf(rollouts: readonly { ordinal: number }[]): number[] {
+  return rollouts.map(({ ordinal }) => ordinal);
 }
 
 /** Keeps what can be shown of the train rows. */
 export function addDemos(state: GepaState, { components, slots }: DemoAnswer): GepaState {
   const before = state.demonstrations;
   // With several slots it is unknown which call a right answer belongs to.
-  const [slot] = slots.length === 1 ? slots : [];
-  if (before === undefined && (!slot || slot.labeled.length === 0)) return { ...state, demonstrations: 'none' };
+  const [only] = slots.length === 1 ? slots : [];
+  const isLabeled = only !== undefined && only.labeled.length > 0;
+  const open = isLabeled ? slots : slots.filter(({ bootstrapped }) => bootstrapped.length > 0);
+  const isUsable = open.length > 0 && (isLabeled || state.config.goodAnswers > 0);
+  if (before === undefined && !isUsable) return { ...state, demonstrations: 'none' };
   const known = before === undefined || before === 'none' ? unknown : before;
-  const train = new Set(state.config.trainSeeds);
-  const seedOf = seedsByOrdinal(state);
-  const isTrain = (ordinal: number) => train.has(seedOf.get(ordinal)!);
-  const found = slot && {
+  const canShow = rowsToShow(state, isLabeled);
+  const found = open.length > 0 && {
     components: components.length,
-    slot: slot.component,
-    labeled: slot.labeled.filter(isTrain),
-    sameAnswer: slot.sameAnswer.map((ordinals) => ordinals.filter(isTrain)),
+    slots: open.map(({ component }) => component),
+    isLabeled,
+    rows: (isLabeled ? only.labeled : sharedBy(open.map(({ bootstrapped }) => bootstrapped))).filter(canShow),
+    sameAnswer: isLabeled ? only.sameAnswer.map((ordinals) => ordinals.filter(canShow)) : [],
   };
   return { ...state, demonstrations: { ...known, ...found, searched: state.asked } };
 }
 
+/** Whether a rollout is one of a train row, and without a right answer a good one. */
+function rowsToShow({ results, config }: GepaState, isLabeled: boolean): (ordinal: number) => boolean {
+  const train = new Set(config.trainSeeds);
+  const all = rolloutsOf(results);
+  const least = isLabeled ? -Infinity : goodReward(all);
+  const usable = new Set(
+    all.flatMap(({ seed, reward, ordinal }) => (train.has(seed) && reward >= least ? ordinal : [])),
+  );
+  return (ordinal) => usable.has(ordinal);
+}
+
+/** The least reward of a good answer: a solved row, or the best fifth of the range of rewards. */
+function goodReward(all: readonly { reward: number }[]): number {
+  const rewards = all.map(({ reward }) => reward);
+  const [best, worst] = [Math.max(...rewards), Math.min(...rewards)];
+  return exceeds(best, worst) ? worst + goodShare * (best - worst) - 1e-9 : solvedReward;
+}
+
+/** The members of every list, in the order of the first. */
+function sharedBy([first = [], ...others]: readonly number[][]): number[] {
+  return first.filter((ordinal) => others.every((list) => list.includes(ordinal)));
+}
+
+/** The most turns of a prompt. */
+export function mostTurns(config: GepaConfig, known: Pick<Demonstrations, 'isLabeled'>): number {
+  return known.isLabeled ? config.demonstrations : config.goodAnswers;
+}
+
 const unknown: Demonstrations = {
   components: 0,
-  slot: null,
-  labeled: [],
+  slots: [],
+  isLabeled: false,
+  rows: [],
   sameAnswer: [],
   searched: 0,
   isExplored: false,
@@ -117,7 +167,9 @@ const unknown: Demonstrations = {
 /** Runs of the parent on train seeds without results, at first, for rows that it fails. */
 export function exploreForDemos(state: GepaState): Pair[] {
   const { config, demonstrations, order, best } = state;
-  if (demonstrations === undefined || demonstrations === 'none' || demonstrations.isExplored) return [];
+  if (typeof demonstrations !== 'object' || demonstrations.isExplored) return [];
+  // Good answers come with every rollout.
+  if (!demonstrations.isLabeled) return [];
   const model = rewardModelOf(state);
   const parent = parentOf(state, model);
   const failures = knownFailures(state, model, parent).length;
@@ -147,25 +199,22 @@ export function planDemonstrations(state: GepaState): Trial[] {
     .filter(isOwn)
     .slice(0, Math.floor(tested / 2));
   const shown = [...new Set([...failed.slice(0, tested - solved.length), ...solved])];
-  const most = Math.min(
-    setsAtOnce,
-    Math.floor(searchRollouts(state) / shown.length),
-    gepaLimits.candidates - nextCandidate,
-  );
+  const most = Math.min(setsAtOnce, Math.floor(searchRollouts(state) / shown.length), roomForCandidates(state));
   return newSets(state, model, parent, demonstrations)
     .slice(0, Math.max(0, most))
-    .map((labeled, index): Trial => ({
+    .map((rows, index): Trial => ({
       ...newTrial(nextCandidate + index, begun, [parent]),
       shown,
-      compose: withTurns(demonstrations, parent, labeled),
+      compose: withTurns(demonstrations, parent, rows),
     }));
 }
 
 /** A candidate's texts with other turns. */
-export function withTurns({ components, slot }: Demonstrations, candidate: number, labeled: number[]): Composition {
+export function withTurns(known: Demonstrations, candidate: number, rows: number[]): Composition {
+  const turns = known.isLabeled ? { bootstrapped: [], labeled: rows } : { bootstrapped: rows, labeled: [] };
   return {
-    texts: Array.from({ length: components }, () => candidate),
-    demos: [{ component: slot, bootstrapped: [], labeled }],
+    texts: Array.from({ length: known.components }, () => candidate),
+    demos: known.slots.map((component) => ({ component, ...turns })),
     parents: [candidate],
   };
 }
@@ -187,7 +236,7 @@ export function confirmingSeeds(state: GepaState, model: RewardModel, { candidat
   if (demonstrations === undefined || demonstrations === 'none') return [];
   const ran = (set: string) => Object.keys(results[set] ?? {}).length;
   const confirmed = Object.keys(demonstrations.sets).map((set) => Math.max(0, ran(set) - testedRows(config)));
-  const left = confirmedPerDemo * config.demonstrations - sum(confirmed);
+  const left = confirmedPerDemo * mostTurns(config, demonstrations) - sum(confirmed);
   const known = order.filter((seed) => model.posterior(parents[0]!, seed)?.age === 0);
   return known
     .filter((seed) => measuredOn(results, candidate, seed).length === 0)
@@ -201,7 +250,10 @@ function testedRows(config: GepaConfig): number {
 
 /** The state with the sets of planned candidates. */
 export function withSets(state: GepaState, trials: readonly Trial[]): GepaState {
-  const added = trials.flatMap(({ candidate, compose }) => (compose ? [[candidate, compose.demos[0]!.labeled]] : []));
+  const added = trials.flatMap(({ candidate, compose }) => {
+    const [turns] = compose?.demos ?? [];
+    return turns ? [[candidate, [...turns.labeled, ...turns.bootstrapped]]] : [];
+  });
   if (added.length === 0) return state;
   return changed(state, ({ sets }) => ({ sets: { ...sets, ...Object.fromEntries(added) } }));
 }
@@ -223,7 +275,7 @@ function changed(state: GepaState, change: (known: Demonstrations) => Partial<De
  */
 function newSets(state: GepaState, model: RewardModel, parent: number, known: Demonstrations): number[][] {
   const { config, nextCandidate } = state;
-  const size = config.demonstrations;
+  const size = mostTurns(config, known);
   const failing = new Set(knownFailures(state, model, parent).map(({ seed }) => seed));
   const seedOf = seedsByOrdinal(state);
   const own = ownSet(state, parent, known);
@@ -233,10 +285,10 @@ function newSets(state: GepaState, model: RewardModel, parent: number, known: De
     return inTurns([...ordinals.filter(isFailed), ...then, ...others], known.sameAnswer);
   };
   // Lower streams belong to the search, to the draws of parents and to those of failures.
-  const [first, rng] = shuffle(seedRng(config.rngSeed, 2_000_000 + nextCandidate), known.labeled);
-  const [second] = shuffle(rng, known.labeled);
+  const [first, rng] = shuffle(seedRng(config.rngSeed, 2_000_000 + nextCandidate), known.rows);
+  const [second] = shuffle(rng, known.rows);
   const candidates = [
-    failedFirst(known.labeled, own).slice(0, size),
+    failedFirst(known.rows, own).slice(0, size),
     failedFirst(first).slice(0, Math.ceil((3 * size) / 4)),
     failedFirst(second).slice(0, Math.ceil(size / 2)),
   ];

@@ -3,8 +3,8 @@ import { seedRng, shuffle, uniformInt } from '../../math/random.js';
 import { knownFailures } from '../../search/failure-pool.js';
 import type { Composition } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
-import { inTurns, isTested, ownSet, seedsByOrdinal, withTurns } from './demonstrations.js';
-import { gepaLimits } from './config.js';
+import { inTurns, isTested, mostTurns, ownSet, seedsByOrdinal, withTurns } from './demonstrations.js';
+import { roomForCandidates } from './config.js';
 import { newTrial, type Demonstrations, type GepaState, type Trial } from './state.js';
 
 /** The most rows that come at once. */
@@ -18,9 +18,10 @@ const draws = 3;
 /** Lower streams belong to the search and to its other draws. */
 const stream = 4_000_000;
 
-/** Whether right answers are known of rows that turns can show. */
+/** Whether rows are known that turns can show. */
 export function canExchange({ config, demonstrations }: GepaState): boolean {
-  return typeof demonstrations === 'object' && config.demonstrations > 0 && demonstrations.labeled.length > 0;
+  if (typeof demonstrations !== 'object') return false;
+  return mostTurns(config, demonstrations) > 0 && demonstrations.rows.length > 0;
 }
 
 /** The parent with a set that no candidate had; null: none that is drawn is new. */
@@ -42,7 +43,7 @@ export function exchangedTurns(
   const own = ownSet(state, parent, known);
   let rng = seedRng(config.rngSeed, stream + candidate);
   for (let draw = 0; draw < draws; draw += 1) {
-    const [set, after] = drawSet(rng, own, known, config.demonstrations, classOf);
+    const [set, after] = drawSet(rng, own, known, mostTurns(config, known), classOf);
     if (set.length > 0 && !isTested(known, set)) return withTurns(known, parent, set);
     rng = after;
   }
@@ -55,7 +56,7 @@ export function halvedTurns(state: GepaState, candidate: number): Trial | null {
   if (typeof known !== 'object' || compressed[candidate] !== undefined) return null;
   const own = ownSet(state, candidate, known);
   const half = own.slice(0, Math.ceil(own.length / 2));
-  if (own.length < leastHalved || isTested(known, half) || nextCandidate >= gepaLimits.candidates) return null;
+  if (own.length < leastHalved || isTested(known, half) || roomForCandidates(state) <= 0) return null;
   const compose = withTurns(known, candidate, half);
   return { ...newTrial(nextCandidate, generation, [candidate]), compose, approach: 'compress' };
 }
@@ -74,7 +75,7 @@ type Rng = ReturnType<typeof seedRng>;
 function drawSet(
   start: Rng,
   own: readonly number[],
-  { labeled, sameAnswer }: Demonstrations,
+  { rows, sameAnswer }: Demonstrations,
   most: number,
   classOf: (ordinal: number) => number,
 ): [set: number[], rng: Rng] {
@@ -87,7 +88,7 @@ function drawSet(
   const room = most - kept.length;
   const atMost = isFresh ? room : Math.min(room, mostAdded);
   const [fewer, afterAdded] = uniformInt(afterOwn, Math.max(1, isFresh ? Math.ceil(atMost / 2) : atMost));
-  const others = labeled.filter((ordinal) => isFresh || !own.includes(ordinal));
+  const others = rows.filter((ordinal) => isFresh || !own.includes(ordinal));
   const [drawn, rng] = shuffle(afterAdded, others);
   const ranked = [0, 1, 2].flatMap((rank) => drawn.filter((ordinal) => classOf(ordinal) === rank));
   const added = ranked.slice(0, Math.max(0, atMost - fewer));

@@ -7,6 +7,7 @@ import type { RewardModel } from '../../search/reward-model.js';
 import { searchRollouts } from '../../search/budget.js';
 import { cacheByModel } from '../../search/model-cache.js';
 import { comparedSeeds, posteriorsLeft, type ComparedSeed } from '../../search/targeted-test.js';
+import { mostTurns } from './demonstrations.js';
 import { isSet, type GepaState, type Trial } from './state.js';
 
 /** Solved rows of the parent on which a child that gained is tested. */
@@ -18,7 +19,7 @@ const requiredErrors = 0.3;
 
 /** The same while no turns can show whether text is open. */
 export function solvedToLearn({ demonstrations, config }: GepaState): number {
-  return typeof demonstrations === 'object' && config.demonstrations === 0 ? 1 : 0;
+  return typeof demonstrations === 'object' && mostTurns(config, demonstrations) === 0 ? 1 : 0;
 }
 
 /** The share of the solved rows that children lose, from which on text is open. */
@@ -29,7 +30,7 @@ const lastAnswer = cacheByModel<GepaState['demonstrations'], boolean>();
 
 export function isOpenText(state: GepaState, model: RewardModel): boolean {
   const { demonstrations } = state;
-  if (typeof demonstrations !== 'object') return false;
+  if (typeof demonstrations !== 'object' || !demonstrations.isLabeled) return false;
   return lastAnswer(model, demonstrations, () => changesElsewhere(state, model));
 }
 

@@ -10,6 +10,8 @@ export function toConfig(request: PolicyOptimization, split: SeedSplit | null = 
   return {
     ...commonConfig(request, { train_seeds, evaluation }, split),
     ...camelCased(fields),
+    goodAnswers: 0,
+    trials: null,
     ...(request.rollouts === 'caller' && { demonstrations: 0 }),
     // Live traffic comes one request at a time.
     slots: request.rollouts === 'caller' ? 1 : request.max_concurrent,

@@ -35,10 +35,12 @@ export interface Trial {
 export interface Demonstrations {
   /** Number of the prompt's components. */
   components: number;
-  /** Where the turns go: a component's calls, or (null) every call. */
-  slot: string | null;
+  /** Where the turns go: each component's calls, or (null) every call. */
+  slots: (string | null)[];
+  /** Whether the rows have known right answers; else they show good answers of the model. */
+  isLabeled: boolean;
   /** In the order of coverage. */
-  labeled: number[];
+  rows: number[];
   /** Rollouts by answer, of answers that several share. */
   sameAnswer: number[][];
   /** Rollouts below this ordinal were searched. */
@@ -83,7 +85,7 @@ export interface GepaState extends SeededState {
   approaches: Readonly<Record<string, Approach | 'exchange'>>;
   /** By parent: the candidate that was requested as its shorter form. */
   compressed: Readonly<Record<string, number>>;
-  /** Absent: not asked for; `none`: no right answer is known. */
+  /** Absent: not asked for; `none`: no rollout can be shown. */
   demonstrations?: Demonstrations | 'none';
   /** Generations in a row without a new candidate, where none may be left or all are too long. */
   idle: number;

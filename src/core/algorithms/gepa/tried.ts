@@ -8,25 +8,31 @@ import { shownOfMany } from './config.js';
 import { showsMany } from '../../proposals/approach.js';
 import type { ProposalRequest } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
-import type { SeededState } from '../../search/state.js';
+import type { GepaState } from './state.js';
+import { tipFor } from '../../proposals/tips.js';
 
 /** Right answers beside few failures. */
-const besideFew = 2;
+const besideFew = 3;
 const maxTried = 8;
 /** Lower streams belong to the search and to the draws of failures. */
 const solvedDraws = 2_000_000;
 
-/** The request with solved rollouts and the earlier children of its parent. */
-export function withHistory(state: SeededState, model: RewardModel, request: ProposalRequest): ProposalRequest {
+/** The request with solved rollouts, the earlier children of its parent, and a guide. */
+export function withHistory(state: GepaState, model: RewardModel, request: ProposalRequest): ProposalRequest {
   if (request.kind !== 'rewrite' || request.approach === 'compress') return request;
   const solved = solvedRollouts(state, model, request);
   const tried = triedOn(state, model, request.parent);
-  return { ...request, ...(solved.length > 0 && { solved }), ...(tried.length > 0 && { tried }) };
+  return {
+    ...request,
+    ...(solved.length > 0 && { solved }),
+    ...(tried.length > 0 && { tried }),
+    ...(state.config.isGuided && { guide: { tip: tipFor(request.candidate) } }),
+  };
 }
 
 /** Rollouts of the parent's lineage with the full reward, drawn for the candidate. */
 function solvedRollouts(
-  { order, config }: SeededState,
+  { order, config }: GepaState,
   model: RewardModel,
   { candidate, parent, approach }: ProposalRequest,
 ): number[] {
@@ -38,7 +44,7 @@ function solvedRollouts(
   return drawn.slice(0, showsMany(approach) ? shownOfMany.solved : besideFew);
 }
 
-function triedOn({ candidates, results }: SeededState, model: RewardModel, parent: number): TriedCandidate[] {
+function triedOn({ candidates, results }: GepaState, model: RewardModel, parent: number): TriedCandidate[] {
   const children = candidates.filter(({ parents }) => parents.length === 1 && parents[0] === parent);
   return children
     .slice(-maxTried)

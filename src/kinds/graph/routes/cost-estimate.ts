@@ -1,5 +1,5 @@
 import { priceOf } from '../../../models/client/cost.js';
-import { algorithmOf } from '../../../core/algorithms/index.js';
+import { estimateSearch } from '../../../core/algorithms/index.js';
 import { initialGraphOf, type GraphSpec } from '../../../core/jobs/spec.js';
 import type { Rubric } from '../../../contracts/rubric.js';
 import { maxStepCalls, stepPrompt, type Graph, type Ref, type Step } from '../../../core/graphs/graph.js';
@@ -52,7 +52,7 @@ export function graphEstimate(spec: GraphSpec, tasks: readonly GraphTask[]): Est
   const graph = graphFromJson(initialGraphOf(spec));
   const means = dataSetMeans(tasks);
   const { search } = spec;
-  const expected = algorithmOf(search).estimate(search, { isLive: false, components: 1 });
+  const expected = estimateSearch(search, false);
   const { proposer, policies } = spec;
   // Edits may use any of the policies.
   const isPriced = policies.every(({ provider, model }) => priceOf(provider, model, 1, 1) !== null);

@@ -46,25 +46,21 @@ const gepaSchema = z.strictObject({
 
 const miproSchema = z.strictObject({
   num_candidates: count(50).describe(
-    'Instructions per component, including the original, that combinations are chosen from at a time. With num_trials no more are written.',
+    'Proposals per generation. Without a budget of rollouts, num_trials is derived from it.',
   ),
   num_trials: count(1_990)
     .optional()
     .describe(
-      "Tested instructions and combinations. Default: as many as budget.max_rollouts and progress allow; without a budget of rollouts derived from num_candidates, as in DSPy's MIPROv2.",
+      "Instructions and sets of demonstrations that are tested at most. Default: as many as budget.max_rollouts and progress allow; without a budget of rollouts derived from num_candidates, as in DSPy's MIPROv2.",
     ),
-  minibatch_size: count(1_000)
-    .optional()
-    .describe(
-      'Seeds per trial on live traffic, and per test while no failure is known. Default: an eighth of the evaluation seeds, between 5 and 35.',
-    ),
+  minibatch_size: count(1_000).default(3).describe('Seeds of the first comparison of a proposal with its parent.'),
   max_bootstrapped_demos: demosSchema
     .default(4)
-    .describe('Maximum demonstrations in a prompt from good answers of the model itself.'),
+    .describe('The most good answers of the model that a prompt may show as turns, where no right answer is known.'),
   max_labeled_demos: demosSchema
     .default(16)
     .describe(
-      'Maximum demonstrations in a prompt with right answers from the container; includes bootstrapped ones. The search chooses their number.',
+      'The most train rows that a prompt may show as turns, with their right answers. The search chooses rows and number. Live traffic has none.',
     ),
   train_seeds: seedsSchema(10_000)
     .optional()

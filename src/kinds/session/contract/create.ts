@@ -86,9 +86,7 @@ const fields = z.strictObject({
     .describe('The same seed and model answers give the same result.'),
   patience: count(500)
     .optional()
-    .describe(
-      'Ends the session after this many consecutive generations without an accepted proposal (mipro: without a new best).',
-    ),
+    .describe('Ends the session after this many consecutive generations without an accepted proposal.'),
   target_reward: z.number().optional().describe('Ends the session once best_reward reaches it.'),
   ...containerFields,
   rollout_timeout: z

@@ -9,6 +9,7 @@ import {
   type LimitName,
 } from '../contract/extension.js';
 import { algorithmOf, extendSearch, type SearchSettings } from '../../../core/algorithms/index.js';
+import { limitTrials } from '../../../core/algorithms/mipro.js';
 import type { SessionSpec } from '../../../core/jobs/spec.js';
 import { requestPath } from '../../../core/search/request.js';
 import { isTerminal, type Status } from '../../../core/jobs/status.js';
@@ -122,7 +123,7 @@ async function checkedSpec(tx: Tx, job: Job, run: number, body: ExtendSession): 
     ...limitErrors(before, body),
     ...keyErrors(before, body),
     ...algorithmOf(spec.search)
-      .configProblems(spec.search, false)
+      .configProblems(spec.search)
       .map(({ field, message }) => {
         return { pointer: pointerOf([requestPath(spec.search.algorithm, field).at(-1)!]), message };
       }),
@@ -152,7 +153,7 @@ function raise(spec: SessionSpec, body: ExtendSession): SessionSpec {
   const raised: SearchSettings =
     search.algorithm === 'gepa'
       ? { ...search, maxRollouts, generations: body.generations ?? search.generations }
-      : { ...search, maxRollouts, numTrials: body.num_trials ?? search.numTrials };
+      : { ...search, maxRollouts, ...limitTrials({ ...search, maxRollouts }, body.num_trials ?? search.trials) };
   return {
     ...spec,
     search: raised,
@@ -170,7 +171,7 @@ function limitErrors({ search, budget }: SessionSpec, body: ExtendSession): Fiel
     max_cost_usd: budget.maxCostUsd,
     max_minutes: budget.maxMinutes,
     generations: search.algorithm === 'gepa' ? search.generations : null,
-    num_trials: search.algorithm === 'mipro' ? search.numTrials : null,
+    num_trials: search.algorithm === 'mipro' ? search.trials : null,
   };
   return limitNames.flatMap((name) => {
     const [wanted, now] = [body[name], present[name]];

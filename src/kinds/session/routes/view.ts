@@ -7,7 +7,6 @@ import type {
   sessionListItemSchema,
 } from '../contract/session.js';
 import { renderPrompt } from '../../../core/prompts/demos.js';
-import { algorithmOf } from '../../../core/algorithms/index.js';
 import type { ResolvedCall } from '../../../rollouts/store/calls.js';
 import type { CostBudget } from '../../../jobs/store/cost-budget.js';
 import type { Usage } from '../../../jobs/store/usage.js';
@@ -61,7 +60,7 @@ function sessionSummary(job: Session, deps: HttpDeps) {
     policy: { model: spec.policy.model, provider: spec.policy.provider },
     progress: {
       generation: seen.generation ?? 0,
-      total_generations: seen.totalGenerations ?? algorithmOf(spec.search).totalGenerations(spec.search),
+      total_generations: seen.totalGenerations ?? spec.search.generations,
       best_reward: measured.best_reward,
       rollouts_completed: job.rolloutsCompleted,
       max_rollouts: spec.search.maxRollouts,

@@ -27,11 +27,10 @@ export interface Case extends Answering {
   config: GepaConfig;
 }
 
-export const seeds = (min: number, max: number) =>
-  fc.uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: 7 });
+const seeds = (min: number, max: number) => fc.uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: 7 });
 
 /** Any answers; `steady`: they depend on candidate and seed only. */
-export function answeringOf(steady: boolean): fc.Arbitrary<Answering> {
+function answeringOf(steady: boolean): fc.Arbitrary<Answering> {
   return fc.record({
     noisy: steady ? fc.constant(false) : fc.boolean(),
     failing: fc.constantFrom(0, 20, 100),
@@ -53,6 +52,9 @@ export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case
     merge: fc.constantFrom(true, true, false),
     parentSelection: fc.constantFrom<GepaConfig['parentSelection'][]>('estimate', 'estimate', 'pareto'),
     demonstrations: fc.constantFrom(0, 0, 2, 8),
+    goodAnswers: fc.constantFrom(0, 0, 2, 8),
+    trials: fc.constantFrom(null, null, 1, 4, 20),
+    isGuided: fc.constantFrom(undefined, true as const),
     slots: fc.constantFrom(1, 1, 4, 8, 32),
     repeats: fc.constantFrom(1, 1, 2, 3),
     patience: fc.constantFrom(null, null, 1, 2, 3),
@@ -94,8 +96,10 @@ export function worldOf({
     findDemos({ ordinals }) {
       const usable = ordinals.filter((ordinal) => draw(ordinal * 4 + 2, 100) >= failing);
       const sameAnswer = [0, 1].map((answer) => usable.filter((ordinal) => ordinal % 3 === answer));
-      const labeled = { component: null, bootstrapped: [], labeled: usable, sameAnswer };
-      return { components: ['system'], slots: draw(1, 5) === 0 ? [labeled, labeled] : [labeled] };
+      const labeled = { component: null, bootstrapped: usable, labeled: usable, sameAnswer };
+      const unlabeled = { ...labeled, labeled: [], sameAnswer: [] };
+      const kinds = [[labeled], [labeled], [unlabeled], [unlabeled, unlabeled], [labeled, labeled]];
+      return { components: ['system'], slots: kinds[draw(1, kinds.length)]! };
     },
     rollout({ ordinal, candidate, seed }) {
       const mayFail = !neverFails.has(seed);

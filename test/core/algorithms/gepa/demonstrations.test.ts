@@ -20,7 +20,9 @@ function showing(reward: (seed: number, shown: readonly number[]) => number, has
     },
     propose(request: ProposalRequest) {
       const { candidate, compose, parent } = request;
-      sets.set(candidate, compose?.demos[0]!.labeled.map((ordinal) => seedOf.get(ordinal)!) ?? sets.get(parent)!);
+      const [turns] = compose?.demos ?? [];
+      const rows = turns && [...turns.labeled, ...turns.bootstrapped];
+      sets.set(candidate, rows?.map((ordinal) => seedOf.get(ordinal)!) ?? sets.get(parent)!);
       return proposed(request);
     },
     findDemos: ({ ordinals }) => ({
@@ -28,7 +30,7 @@ function showing(reward: (seed: number, shown: readonly number[]) => number, has
       slots: [
         {
           component: null,
-          bootstrapped: [],
+          bootstrapped: ordinals,
           labeled: hasLabels ? ordinals : [],
           sameAnswer: range(0, labels).map((label) => ordinals.filter((at) => labelOf(seedOf.get(at)!) === label)),
         },
@@ -100,6 +102,26 @@ describe('demonstrations of a GEPA search', () => {
     const run = drive(given, world);
     expect(run.turns.filter(({ work }) => work.kind === 'demos')).toHaveLength(1);
     expect(run.proposals.filter(({ compose }) => compose)).toEqual([]);
+  });
+
+  test('are good answers where no right answer is known, once texts have brought nothing', () => {
+    const { world, sets } = showing(
+      (seed, shown) => (shown.length > 0 ? learned(seed, []) + 0.5 : learned(seed, [])),
+      false,
+    );
+    const run = drive({ ...given, goodAnswers: 4 }, world);
+    const [first] = run.proposals.filter(({ compose }) => compose);
+    const before = run.proposals.filter(({ candidate, kind }) => candidate < first!.candidate && kind === 'rewrite');
+    expect(before.length).toBeGreaterThan(4);
+    for (const { compose } of run.proposals) {
+      for (const { labeled, bootstrapped } of compose?.demos ?? []) {
+        expect([labeled, bootstrapped.length <= 4]).toEqual([[], true]);
+      }
+    }
+    const winner = sets.get(run.state.best!.candidate)!;
+    expect(winner.length).toBeGreaterThan(0);
+    // Every one was solved without turns.
+    expect(winner.filter((seed) => labelOf(seed) !== 0)).toEqual([]);
   });
 
   test('that never help leave most tests to reflections', () => {

@@ -107,6 +107,8 @@ describe('create session', () => {
         merge: true,
         componentSelection: 'feedback',
         demonstrations: 16,
+        goodAnswers: 0,
+        trials: null,
         parentSelection: 'estimate',
       },
     });
@@ -405,11 +407,11 @@ describe('bad input is 422 with the name of the field, before anything is stored
   test('limits the trials and minibatches of a MIPRO session by its choices and seeds', async () => {
     const { status, body } = await create(mipro);
     expect(status).toBe(201);
-    // 8 trials of 3 seeds, 2 generations with evaluations of 3 before and after, and four probes of
-    // noise.
-    expect(body.estimate.rollouts).toBeLessThanOrEqual(3 + 8 * 3 + 3 * 2 * 3 + 4 * 3 + 4);
+    // 9 evaluations of 3 seeds; 8 tests of 3 seeds and 3 for losses, of child and parent; four
+    // probes of noise; 3 seeds explored, and 8 sets confirmed on 3.
+    expect(body.estimate.rollouts).toBeLessThanOrEqual(9 * 3 + 8 * 2 * 6 + 4 + 3 + 8 * 3);
     const { body: seen } = await http.call('GET', `${url}/${body.session_id}`);
-    expect(seen).toMatchObject({ algorithm: 'mipro', progress: { generation: 0, total_generations: 2 } });
+    expect(seen).toMatchObject({ algorithm: 'mipro', progress: { generation: 0, total_generations: 8 } });
   });
 
   test.each<[field: string, change: object, named: RegExp]>([
@@ -422,7 +424,7 @@ describe('bad input is 422 with the name of the field, before anything is stored
       { mipro: { num_candidates: 2, evaluation: { seeds: [1], heldout_seeds: [1] } } },
       /1 is among/,
     ],
-    ['budget/max_rollouts', { budget: { max_rollouts: 8 } }, /at least 9/],
+    ['budget/max_rollouts', { budget: { max_rollouts: 11 } }, /at least 12/],
     ['mipro/generations', { mipro: { ...mipro.mipro, generations: 2 } }, /nrecognized|nknown/],
   ])('refuses a MIPRO session with a wrong %s', async (field, change, named) => {
     const { status, body } = await create({ ...mipro, ...change });
