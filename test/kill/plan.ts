@@ -21,8 +21,8 @@ function leastMet<T>(choices: readonly T[], nameOf: (choice: T) => string, met: 
 
 /**
  * One kill point for each session in each of `rounds` equal parts of its rollouts; null: none fits.
- * Prefers the stages and moments used least, and of these the stage with the fewest calls. Every second answer is delivered, mostly the last of
- * its batch, which triggers a decision.
+ * Prefers the stages and moments used least, and of these the stage with the fewest ranges. Every
+ * second answer is delivered, mostly the last of its batch, which triggers a decision.
  */
 export function planPoints(sessions: readonly CallRange[][], rounds: number, choice: SeededChoice): (Point | null)[][] {
   const met = new Map<string, number>();

@@ -23,8 +23,6 @@ import { strategyOf } from './strategies.js';
 const evaluationInterval = 6;
 /** The same while the budget is ample. */
 const ampleInterval = 3;
-/** Evaluations that the budget must have left for that of the first candidate that gained. */
-const leftForAnchor = 2;
 /** Rollouts of all evaluations before the end: their rewards are the largest part of the state. */
 const maxEvaluationRollouts = 15_000;
 
@@ -86,14 +84,7 @@ export function isEvaluationDue(state: GepaState, model: RewardModel, incumbent:
   const spent = cost * candidates.filter(({ reward }) => reward !== null).length;
   if (spent >= maxEvaluationRollouts) return false;
   const { targetReward } = config;
-  const isFirst = candidates.filter(({ reward }) => reward !== null).length === 1;
-  if (
-    strategyOf(state, model).evaluatesFirstGain &&
-    isFirst &&
-    incumbent !== 0 &&
-    searchRollouts(state) >= leftForAnchor * cost
-  )
-    return true;
+  if (strategyOf(state, model).evaluate(state, model, incumbent)) return true;
   if (targetReward !== null && forecast(state, model, incumbent).mean >= targetReward) return true;
   const isLongAgo = state.asked - state.evaluatedAt >= evaluationInterval * cost;
   if (canSpareEvaluation(state) || (isLongAgo && searchRollouts(state) >= cost)) return true;

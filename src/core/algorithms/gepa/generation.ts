@@ -31,16 +31,8 @@ import {
   missingEvaluation,
 } from './evaluations.js';
 import { hasEnoughFailures } from './exploration.js';
-import {
-  addDemos,
-  exploreForDemos,
-  isDemonstrating,
-  planDemonstrations,
-  requestDemos,
-  withExploration,
-} from './demonstrations.js';
+import { addDemos, exploreForDemos, planDemonstrations, requestDemos, withExploration } from './demonstrations.js';
 import { halvedTurns, isHalved } from './exchange.js';
-import { drawParent } from './parents.js';
 import { incumbentOf, trimPool } from './pool.js';
 import { beginRound, runBeside, withChildren } from './rounds.js';
 import type { GepaState, RoundPhase, Trial } from './state.js';
@@ -155,14 +147,14 @@ function finishGeneration(before: GepaState, stop: StoppedBy | null, decisions: 
 function beginGeneration(before: GepaState, decisions: Decision[]): GepaState {
   const generation = before.begun + 1;
   const begun: GepaState = { ...before, generation, begun: generation, unmerged: [] };
-  const state = { ...begun, parent: drawParent(begun, strategyOf(begun).tiesAreParents) };
+  const state = { ...begun, parent: strategyOf(begun).select(begun) };
   return demonstrate(state) ?? propose(state, strategyOf(state).explore.before(state), decisions);
 }
 
 /** The next step of a generation of demonstrations; null: it reflects. */
 function demonstrate(state: GepaState): GepaState | null {
-  const { exchangesTurns } = strategyOf(state);
-  if (!isDemonstrating(state, exchangesTurns)) return exchangesTurns ? requestDemos(state) : null;
+  const strategy = strategyOf(state);
+  if (!strategy.demonstrate(state)) return strategy.exchangesTurns ? requestDemos(state) : null;
   if (state.demonstrations === undefined) return requestDemos(state);
   const minibatch = exploreForDemos(state);
   if (minibatch.length > 0) return beginRound(withExploration(state), { pairs: { minibatch }, begins: true });

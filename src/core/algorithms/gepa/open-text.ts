@@ -5,6 +5,7 @@
 import { isSolved, mean, square, sum } from '../../math/rewards.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { searchRollouts } from '../../search/budget.js';
+import { evaluationRollouts } from '../../search/config.js';
 import { cacheByModel } from '../../search/model-cache.js';
 import { comparedSeeds, posteriorsLeft, type ComparedSeed } from '../../search/targeted-test.js';
 import { mostTurns } from './demonstrations.js';
@@ -22,6 +23,8 @@ export function solvedToLearn({ demonstrations, config }: GepaState): number {
   return typeof demonstrations === 'object' && mostTurns(config, demonstrations) === 0 ? 1 : 0;
 }
 
+/** Evaluations that the budget must have left for that of the first candidate that gained. */
+const leftForAnchor = 2;
 /** The share of the solved rows that children lose, from which on text is open. */
 const leastLosses = 1 / 20;
 
@@ -44,6 +47,13 @@ function changesElsewhere(state: GepaState, model: RewardModel): boolean {
   const solved = tests.flatMap(({ rows }) => rows.filter(({ expected }) => isSolved(expected.mean)));
   const lost = solved.filter(({ own }) => !isSolved(own));
   return lost.length > 0 && lost.length >= leastLosses * solved.length;
+}
+
+/** Whether a candidate gained, and none but the baseline is evaluated to fall back on. */
+export function isFirstGain(state: GepaState, _: RewardModel, incumbent: number): boolean {
+  const evaluated = state.candidates.filter(({ reward }) => reward !== null).length;
+  const cost = evaluationRollouts(state.config);
+  return evaluated === 1 && incumbent !== 0 && searchRollouts(state) >= leftForAnchor * cost;
 }
 
 /** Further rows of the parent for a text that gains over all rows so far; empty: it does not. */

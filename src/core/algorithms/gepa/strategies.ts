@@ -1,31 +1,37 @@
 /**
- * What a GEPA search decides differently on explicit rules and on open text. A further strategy is
- * a file with these functions and an entry here; `strategyOf` says when it applies.
+ * What a search proposes, selects, accepts, evaluates and demonstrates. A further strategy is a
+ * file with these functions and an entry in `strategies`.
  */
 import type { Batch, Pair } from '../../search/batch.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { ComparedSeed } from '../../search/targeted-test.js';
 import { maxRegressionSeeds } from './config.js';
+import { isDemonstrating } from './demonstrations.js';
 import { exploreAheadForRules, exploreForRules, exploreFurtherForRules } from './exploration.js';
 import { ruleTrials } from './explicit-rules.js';
-import { confirmingRows, gainsOverall, isOpenText, solvedTested, solvedToLearn } from './open-text.js';
+import { confirmingRows, gainsOverall, isFirstGain, isOpenText, solvedTested, solvedToLearn } from './open-text.js';
 import { exploreForText, textTrials } from './arms.js';
+import { drawParent } from './parents.js';
 import type { GepaState, Trial } from './state.js';
 
 export interface Strategy {
+  /** Whether it fits what the search has seen. */
+  fits(state: GepaState, model: RewardModel): boolean;
   explore: Exploration;
   /** At most `most` questions on failures of the parent that are not on `taken` seeds. */
   propose(state: GepaState, model: RewardModel, most: number, taken: ReadonlySet<number>): Trial[];
+  /** The parent of the generation that begins; undefined: the incumbent. */
+  select(state: GepaState): number | undefined;
   accept: AcceptanceRules;
-  /** Whether a child that neither gained nor lost may be the next parent. */
-  tiesAreParents: boolean;
+  /** Whether the incumbent is evaluated at once, whatever the budget could spare. */
+  evaluate(state: GepaState, model: RewardModel, incumbent: number): boolean;
+  /** Whether the generation tests sets of turns in place of questions. */
+  demonstrate(state: GepaState): boolean;
   /** Whether known texts alone bring a search nearer its end: nothing else is left to find. */
   repeatsAreIdle: boolean;
   /** Whether turns are exchanged beside questions, in place of further races of sets. */
   exchangesTurns: boolean;
-  /** Whether the first candidate that gains is evaluated in full, to fall back on. */
-  evaluatesFirstGain: boolean;
 }
 
 /** Rollouts of the parent on further seeds, to find failures to ask about; empty: none. */
@@ -54,8 +60,10 @@ interface AcceptanceRules {
 
 /** A new text fixes the failures that it was written for, and rarely breaks other rows. */
 const explicitRules: Strategy = {
+  fits: () => true,
   explore: { before: exploreForRules, further: exploreFurtherForRules, ahead: exploreAheadForRules },
   propose: ruleTrials,
+  select: (state) => drawParent(state, true),
   accept: {
     // Without noise a later run of an inherited seed shows any loss, so additions need no test.
     leastSolved: (state, doubtful) => (doubtful ? 1 : solvedToLearn(state)),
@@ -64,20 +72,23 @@ const explicitRules: Strategy = {
     lasts: () => true,
     isRisky: false,
   },
-  tiesAreParents: true,
+  evaluate: () => false,
+  demonstrate: (state) => isDemonstrating(state, false),
   repeatsAreIdle: false,
   exchangesTurns: false,
-  evaluatesFirstGain: false,
 };
 
 /** Every change of a prompt changes answers elsewhere, too. */
 const openText: Strategy = {
+  fits: isOpenText,
   explore: {
     before: exploreForText,
     further: () => [],
     ahead: (state, _, running) => exploreForText(state, running),
   },
   propose: textTrials,
+  // What changes nothing on a few rows may lose on others.
+  select: (state) => drawParent(state, false),
   accept: {
     leastSolved: () => solvedTested,
     mostSolved: () => solvedTested,
@@ -85,14 +96,15 @@ const openText: Strategy = {
     lasts: gainsOverall,
     isRisky: true,
   },
-  // What changes nothing on a few rows may lose on others.
-  tiesAreParents: false,
+  evaluate: isFirstGain,
+  demonstrate: (state) => isDemonstrating(state, true),
   repeatsAreIdle: true,
   exchangesTurns: true,
-  evaluatesFirstGain: true,
 };
 
-/** The strategy that fits what the search has seen. */
+/** The first that fits decides. */
+const strategies: readonly Strategy[] = [openText, explicitRules];
+
 export function strategyOf(state: GepaState, model = rewardModelOf(state)): Strategy {
-  return isOpenText(state, model) ? openText : explicitRules;
+  return strategies.find((strategy) => strategy.fits(state, model))!;
 }
