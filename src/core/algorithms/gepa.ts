@@ -2,9 +2,14 @@
  * GEPA (Agrawal et al., arXiv 2507.19457); `gepa/generation.ts` lists the differences.
  * Invariant: all proposals of a generation derive from the pool at the time of their request.
  */
+import type { PolicyOptimization } from '../../kinds/session/contract/create.js';
+import { camelCased } from '../../util/naming.js';
 import { afterHeldout, defineSearch } from '../search/lifecycle.js';
 import type { SearchAlgorithm } from '../search/protocol.js';
+import { commonConfig } from '../search/request.js';
 import { addRewards } from '../search/round.js';
+import type { SeedSplit } from '../search/split.js';
+import type { GepaConfig } from './gepa/config.js';
 import { afterBaseline, afterDemos, afterRound, resumeGenerations } from './gepa/generation.js';
 import type { GepaState } from './gepa/state.js';
 import { viewGepa } from './gepa/view.js';
@@ -15,3 +20,17 @@ export const gepa: SearchAlgorithm<GepaState> = defineSearch<GepaState>({
   resume: resumeGenerations,
   view: viewGepa,
 });
+
+/** The composition that `gepa` names on the wire, as a request configures it. */
+export function toConfig(request: PolicyOptimization, split: SeedSplit | null = null): GepaConfig {
+  const { train_seeds, evaluation, ...fields } = request.gepa!;
+  return {
+    ...commonConfig(request, { train_seeds, evaluation }, split),
+    ...camelCased(fields),
+    goodAnswers: 0,
+    trials: null,
+    ...(request.rollouts === 'caller' && { demonstrations: 0 }),
+    // Live traffic comes one request at a time.
+    slots: request.rollouts === 'caller' ? 1 : request.max_concurrent,
+  };
+}

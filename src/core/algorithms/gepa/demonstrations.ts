@@ -6,29 +6,21 @@
  */
 import { groupBy } from '../../../util/group.js';
 import { seedRng, shuffle } from '../../math/random.js';
-import { exceeds, solvedReward, sum } from '../../math/rewards.js';
+import { sum } from '../../math/rewards.js';
 import { pairsOf, type Pair } from '../../search/batch.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
 import { knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
-import type { CandidateSummary, Composition, DemoAnswer } from '../../search/protocol.js';
-import { firstOfSeeds, measuredOn, rolloutsOf } from '../../search/results.js';
+import type { CandidateSummary, Composition } from '../../search/protocol.js';
+import { measuredOn, rolloutsOf } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { comparedSeeds, solvedSeeds, sumsOf } from '../../search/targeted-test.js';
-import { openRound } from '../../search/round.js';
 import { confirmedPerDemo, exploredPerDemo, maxRegressionSeeds, roomForCandidates, type GepaConfig } from './config.js';
 import { parentOf } from './parents.js';
+import { mostTurns } from './shown-rows.js';
 import { isSet, newTrial, type Demonstrations, type GepaState, type Trial } from './state.js';
 
-/** Rollouts that show whether the job knows right answers at all. */
-const probed = 8;
-/** The most rollouts that a description of the task is written from. */
-const described = 10;
-/** The most rollouts of one request. */
-const maxRequested = 200;
-/** The most failures that demonstrations are chosen for. */
-const maxOpen = 60;
 /** Sets that a generation tests. */
 const setsAtOnce = 3;
 /** Generations of texts between two of sets: few sets gain on the first that did. */
@@ -42,8 +34,6 @@ const priorTests = 2;
 const recentTests = 8;
 /** Failures to find for each demonstration: sets differ only where there are more rows to show. */
 const poolPerDemo = 1.5;
-/** The part of the range of rewards from which on an answer is good. */
-const goodShare = 0.8;
 /** The share of the rollouts left that find rows. */
 const exploredShare = 1 / 5;
 
@@ -76,93 +66,6 @@ function rateOf(tests: readonly boolean[], prior = priorGains): number {
   const recent = tests.slice(-recentTests);
   return (recent.filter(Boolean).length + prior) / (recent.length + priorTests);
 }
-
-/** Requests the rollouts that can be demonstrations; null: none is new. */
-export function requestDemos(state: GepaState): GepaState | null {
-  const { demonstrations, results, config, generation } = state;
-  if (demonstrations === 'none') return null;
-  const known = firstOfSeeds(rolloutsOf(results));
-  const train = new Set(config.trainSeeds);
-  const onTrain = known.filter(({ seed }) => train.has(seed));
-  const isNew = onTrain.some(({ ordinal }) => ordinal >= (demonstrations?.searched ?? 0));
-  if (demonstrations !== undefined && !isNew) return null;
-  const isFirst = demonstrations === undefined;
-  const wanted = isFirst && onTrain.length === 0 ? known.slice(0, probed) : onTrain;
-  const model = rewardModelOf(state);
-  const failures = knownFailures(state, model, parentOf(state, model)).slice(0, maxOpen);
-  const mayAsk = onTrain.length === 0 || failures.length > 0;
-  const demos = {
-    generation,
-    ordinals: ordinalsOf(wanted.slice(-maxRequested)),
-    open: ordinalsOf(failures),
-    describe: isFirst && config.isGuided && mayAsk ? ordinalsOf(known.slice(0, described)) : [],
-  };
-  return openRound<GepaState>(state, {}, (round) => ({ ...round, name: 'demos', demos }));
-}
-
-function ordinalsOf(rollouts: readonly { ordinal: number }[]): number[] {
-  return rollouts.map(({ ordinal }) => ordinal);
-}
-
-/** Keeps what can be shown of the train rows. */
-export function addDemos(state: GepaState, { components, slots }: DemoAnswer): GepaState {
-  const before = state.demonstrations;
-  // With several slots it is unknown which call a right answer belongs to.
-  const [only] = slots.length === 1 ? slots : [];
-  const isLabeled = only !== undefined && only.labeled.length > 0;
-  const open = isLabeled ? slots : slots.filter(({ bootstrapped }) => bootstrapped.length > 0);
-  const isUsable = open.length > 0 && (isLabeled || state.config.goodAnswers > 0);
-  if (before === undefined && !isUsable) return { ...state, demonstrations: 'none' };
-  const known = before === undefined || before === 'none' ? unknown : before;
-  const canShow = rowsToShow(state, isLabeled);
-  const found = open.length > 0 && {
-    components: components.length,
-    slots: open.map(({ component }) => component),
-    isLabeled,
-    rows: (isLabeled ? only.labeled : sharedBy(open.map(({ bootstrapped }) => bootstrapped))).filter(canShow),
-    sameAnswer: isLabeled ? only.sameAnswer.map((ordinals) => ordinals.filter(canShow)) : [],
-  };
-  return { ...state, demonstrations: { ...known, ...found, searched: state.asked } };
-}
-
-/** Whether a rollout is one of a train row, and without a right answer a good one. */
-function rowsToShow({ results, config }: GepaState, isLabeled: boolean): (ordinal: number) => boolean {
-  const train = new Set(config.trainSeeds);
-  const all = rolloutsOf(results);
-  const least = isLabeled ? -Infinity : goodReward(all);
-  const usable = new Set(
-    all.flatMap(({ seed, reward, ordinal }) => (train.has(seed) && reward >= least ? ordinal : [])),
-  );
-  return (ordinal) => usable.has(ordinal);
-}
-
-/** The least reward of a good answer: a solved row, or the best fifth of the range of rewards. */
-function goodReward(all: readonly { reward: number }[]): number {
-  const rewards = all.map(({ reward }) => reward);
-  const [best, worst] = [Math.max(...rewards), Math.min(...rewards)];
-  return exceeds(best, worst) ? worst + goodShare * (best - worst) - 1e-9 : solvedReward;
-}
-
-/** The members of every list, in the order of the first. */
-function sharedBy([first = [], ...others]: readonly number[][]): number[] {
-  return first.filter((ordinal) => others.every((list) => list.includes(ordinal)));
-}
-
-/** The most turns of a prompt. */
-export function mostTurns(config: GepaConfig, known: Pick<Demonstrations, 'isLabeled'>): number {
-  return known.isLabeled ? config.demonstrations : config.goodAnswers;
-}
-
-const unknown: Demonstrations = {
-  components: 0,
-  slots: [],
-  isLabeled: false,
-  rows: [],
-  sameAnswer: [],
-  searched: 0,
-  isExplored: false,
-  sets: {},
-};
 
 /** Runs of the parent on train seeds without results, at first, for rows that it fails. */
 export function exploreForDemos(state: GepaState): Pair[] {

@@ -3,8 +3,9 @@ import { seedRng, shuffle, uniformInt } from '../../math/random.js';
 import { knownFailures } from '../../search/failure-pool.js';
 import type { Composition } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
-import { inTurns, isTested, mostTurns, ownSet, seedsByOrdinal, withTurns } from './demonstrations.js';
+import { inTurns, isTested, ownSet, seedsByOrdinal, withTurns } from './demonstrations.js';
 import { roomForCandidates } from './config.js';
+import { mostTurns } from './shown-rows.js';
 import { newTrial, type Demonstrations, type GepaState, type Trial } from './state.js';
 
 /** The most rows that come at once. */

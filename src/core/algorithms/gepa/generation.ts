@@ -31,11 +31,12 @@ import {
   missingEvaluation,
 } from './evaluations.js';
 import { hasEnoughFailures } from './exploration.js';
-import { addDemos, exploreForDemos, planDemonstrations, requestDemos, withExploration } from './demonstrations.js';
+import { exploreForDemos, planDemonstrations, withExploration } from './demonstrations.js';
 import { halvedTurns, isHalved } from './exchange.js';
 import { incumbentOf, trimPool } from './pool.js';
 import { beginRound, runBeside, withChildren } from './rounds.js';
 import type { GepaState, RoundPhase, Trial } from './state.js';
+import { addDemos, requestDemos } from './shown-rows.js';
 import { strategyOf } from './strategies.js';
 import { acceptUntested, decideTests, firstTest, planTests, rejectOrphans, type OpenTest } from './child-tests.js';
 

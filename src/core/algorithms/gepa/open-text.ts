@@ -8,7 +8,7 @@ import { searchRollouts } from '../../search/budget.js';
 import { evaluationRollouts } from '../../search/config.js';
 import { cacheByModel } from '../../search/model-cache.js';
 import { comparedSeeds, posteriorsLeft, type ComparedSeed } from '../../search/targeted-test.js';
-import { mostTurns } from './demonstrations.js';
+import { mostTurns } from './shown-rows.js';
 import { isSet, type GepaState, type Trial } from './state.js';
 
 /** Solved rows of the parent on which a child that gained is tested. */
