@@ -5,6 +5,7 @@ import { forecast } from '../../src/core/algorithms/gepa/forecast.js';
 import { gepa } from '../../src/core/algorithms/gepa.js';
 import { mean } from '../../src/core/math/rewards.js';
 import { rewardModelOf } from '../../src/core/search/model-cache.js';
+import { rolloutsIn } from '../../src/core/search/parts.js';
 import type { Stage } from '../../src/core/search/protocol.js';
 import type { CheckedEstimate } from '../estimates.js';
 import type { TaskSetup } from '../worlds/client.js';
@@ -70,7 +71,7 @@ export function searchCore(setup: CoreSetup): CoreResult {
         return mean(rewards)!;
       }
     }
-    if (work.kind === 'rollouts') for (const { stage } of work.requests) stages[stage] = (stages[stage] ?? 0) + 1;
+    for (const { stage } of rolloutsIn(work)) stages[stage] = (stages[stage] ?? 0) + 1;
     const { state: after, decisions } = gepa.apply(state, answers.answer(work));
     for (const decision of decisions) {
       if (decision.type !== 'candidate_accepted') continue;

@@ -136,12 +136,13 @@ export class TaskInProcess {
   }
 
   /** `text` null: nothing was changed, or the answer is not valid. */
-  private reflect({ parent, ordinals, pick, guide, solved = [] }: ProposalRequest) {
+  private reflect({ parent, ordinals, pick, guide, approach, solved = [] }: ProposalRequest) {
     const { [component]: instruction = '' } = this.candidates.get(parent)!.texts;
     const failures = pickFailures(this.examples(ordinals), pick);
     const examples = [...this.examples(solved), ...failures];
     const context = {
       ...(guide && this.task !== undefined && { task: this.task }),
+      ...(approach && { approach }),
       ...(guide?.tip != null && { tip: guide.tip }),
     };
     const answer = this.ask(buildReflection({ instruction, examples, component, others: {}, ...context }));

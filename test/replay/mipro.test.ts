@@ -7,8 +7,7 @@ import { serviceOfFile } from '../support/service-of-file.js';
 import { replay } from './replay-history.js';
 import { workflowIs } from '../support/workflow-is.js';
 
-// The history of a MIPRO search: a survey, instructions, combinations with demonstrations, trials,
-// held-out seeds.
+// The history of a MIPRO search: a description, demonstrations, instructions, held-out seeds.
 
 const on = serviceOfFile(() => startDemosWorld({ topics: 5, labeled: true }));
 

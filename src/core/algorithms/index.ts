@@ -10,7 +10,7 @@ import type { SeedSplit } from '../search/split.js';
 import type { SearchEstimate } from './estimate.js';
 import * as gepaConfig from './gepa/config.js';
 import { createGepa, type GepaState } from './gepa/state.js';
-import { gepa, toConfig } from './gepa.js';
+import { configProblems, gepa, toConfig } from './gepa.js';
 import { createUnpaired, type UnpairedState } from './gepa-live/state.js';
 import { unpaired } from './gepa-live.js';
 import * as mipro from './mipro.js';
@@ -34,7 +34,7 @@ interface Composition {
 }
 
 const compositions: Record<AlgorithmName, Composition> = {
-  gepa: { ...gepaConfig, toConfig },
+  gepa: { toConfig, configProblems, estimateSearch: gepaConfig.estimateSearch },
   mipro,
 };
 

@@ -10,9 +10,8 @@ import type { SeedSplit } from '../search/split.js';
 import type { SearchEstimate } from './estimate.js';
 import * as gepa from './gepa/config.js';
 
-/** Rollouts that a tested candidate is likely to take, and that a generation takes at least. */
+/** Rollouts that a tested candidate is likely to take. */
 const rolloutsOfTrial = 5;
-const rolloutsOfGeneration = 3;
 
 export function toConfig(request: PolicyOptimization, split: SeedSplit | null = null): gepa.GepaConfig {
   const { train_seeds, evaluation, ...fields } = request.mipro!;
@@ -27,7 +26,7 @@ export function toConfig(request: PolicyOptimization, split: SeedSplit | null = 
     ...common,
     minibatchSize: fields.minibatch_size,
     populationSize: fields.num_candidates,
-    ...limitTrials({ populationSize: fields.num_candidates, maxRollouts: common.maxRollouts }, trials),
+    ...limitTrials(common.maxRollouts, trials),
     componentSelection: 'round_robin',
     demonstrations: isLive ? 0 : fields.max_labeled_demos,
     goodAnswers: fields.max_bootstrapped_demos,
@@ -37,14 +36,12 @@ export function toConfig(request: PolicyOptimization, split: SeedSplit | null = 
   };
 }
 
-/** At most so many tested candidates, in as many generations as they and the budget may take. */
+/** At most so many tested candidates; a generation tests one or more, in a rollout or more. */
 export function limitTrials(
-  { populationSize, maxRollouts }: Pick<gepa.GepaConfig, 'populationSize' | 'maxRollouts'>,
+  maxRollouts: number | null,
   trials: number | null,
 ): Pick<gepa.GepaConfig, 'trials' | 'generations'> {
-  const most = Math.floor((gepa.gepaLimits.candidates - 1) / populationSize);
-  const affordable = Math.ceil((maxRollouts ?? Infinity) / rolloutsOfGeneration);
-  return { trials, generations: Math.min(most, trials ?? Infinity, affordable) };
+  return { trials, generations: Math.min(gepa.gepaLimits.candidates - 1, trials ?? maxRollouts ?? Infinity) };
 }
 
 /** The trials of DSPy's MIPROv2 for the same number of choices. */
@@ -63,7 +60,10 @@ const requestFields: Partial<Record<keyof gepa.GepaConfig, string>> = {
 };
 
 export function configProblems(config: gepa.GepaConfig): ConfigProblem<string>[] {
-  return gepa.configProblems(config).map(({ field, message }) => ({ field: requestFields[field] ?? field, message }));
+  return gepa.configProblems(config).map(({ field, message }) => ({
+    field: requestFields[field] ?? field,
+    message: message.replace('population_size', 'num_candidates'),
+  }));
 }
 
 export function estimateSearch(config: gepa.GepaConfig): SearchEstimate {

@@ -1,3 +1,5 @@
+import { uniformInt, type Rng } from '../math/random.js';
+
 /** Tips for the proposer, so that instructions differ (as in MIPROv2). */
 const tips = [
   null,
@@ -8,6 +10,7 @@ const tips = [
   'Say who the assistant is: somebody whose work it is to do this very task well.',
 ] as const;
 
-export function tipFor(index: number): string | null {
-  return tips[index % tips.length]!;
+/** A drawn tip; components and forms of the question take turns by the number of the candidate. */
+export function tipFor(rng: Rng): string | null {
+  return tips[uniformInt(rng, tips.length)[0]]!;
 }

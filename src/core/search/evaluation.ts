@@ -20,19 +20,19 @@ export function missingPairs({ config, results }: SeededState, candidate: number
   return isNoisy ? verified : verified.filter(([, seed]) => measuredOn(results, candidate, seed).length === 0);
 }
 
-/** On each seed the rewards of the latest `repeats` rollouts before the ordinal `end`. */
-export function evaluationRewards(state: SeededState, candidate: number, end = Infinity): number[] {
-  return rewardsBySeed(state, candidate, end).flat();
+/** On each seed the rewards of the latest `repeats` rollouts. */
+export function evaluationRewards(state: SeededState, candidate: number): number[] {
+  return rewardsBySeed(state, candidate).flat();
 }
 
 /** The mean reward on each evaluation seed that has one, as rows of the evaluation. */
-export function evaluatedRows(state: SeededState, candidate: number, end = Infinity): number[] {
-  return evaluationMeans(state, candidate, end).filter((reward) => reward !== null);
+export function evaluatedRows(state: SeededState, candidate: number): number[] {
+  return evaluationMeans(state, candidate).filter((reward) => reward !== null);
 }
 
 /** The mean reward on each evaluation seed; null: it is not measured. */
-export function evaluationMeans(state: SeededState, candidate: number, end = Infinity): (number | null)[] {
-  return rewardsBySeed(state, candidate, end).map(mean);
+export function evaluationMeans(state: SeededState, candidate: number): (number | null)[] {
+  return rewardsBySeed(state, candidate).map(mean);
 }
 
 /** Whether an evaluation has no reward: it consists of this batch, and every rollout failed. */
@@ -41,10 +41,9 @@ export function isFailedEvaluation(state: SeededState, batch: Batch, candidate: 
   return hasAllFailed(batch, candidate) && evaluationRewards(state, candidate).length <= own.length;
 }
 
-function rewardsBySeed({ config, results }: SeededState, candidate: number, end: number): number[][] {
+function rewardsBySeed({ config, results }: SeededState, candidate: number): number[][] {
   return config.evaluationSeeds.map((seed) =>
     measuredOn(results, candidate, seed)
-      .filter(([ordinal]) => ordinal < end)
       .slice(-config.repeats)
       .map(([, reward]) => reward),
   );

@@ -19,16 +19,15 @@ export interface ComparedSeed {
   variance: number;
 }
 
-/** The candidate's seeds on which a reward was expected, by default from its parents' results. */
+/** The candidate's seeds on which its parents' results let expect a reward. */
 export function comparedSeeds(
   { results }: Pick<SeededState, 'results'>,
   model: RewardModel,
   candidate: number,
-  expectedOn = (seed: number) => model.prior(candidate, seed),
 ): ComparedSeed[] {
   return Object.entries(results[candidate] ?? {}).flatMap(([key, measured]) => {
     const seed = Number(key);
-    const expected = expectedOn(seed);
+    const expected = model.prior(candidate, seed);
     if (expected === null) return [];
     const variance = model.noise.variance / measured.length + expected.variance;
     return [{ seed, own: mean(measured.map(([, reward]) => reward))!, expected, variance }];

@@ -82,14 +82,13 @@ export function noiseView(results: Results): NonNullable<SearchView['noise']> | 
 export function verdictBySeeds(
   { best, heldout: last }: SeededState,
   meansOf: (candidate: number) => readonly (number | null)[],
-  compare: (winner: readonly number[], baseline: readonly number[]) => Tested = testPaired,
 ): SearchVerdict | null {
   if (best === null) return null;
   // An extended search may have another winner since.
   const heldout = last?.candidate === best.candidate ? last : null;
   const { baseline, winner } = heldout ?? pairedMeans(meansOf(0), meansOf(best.candidate));
   if (winner.length === 0) return null;
-  const comparison = best.candidate === 0 ? noDifference : compare(winner, baseline);
+  const comparison = best.candidate === 0 ? noDifference : testPaired(winner, baseline);
   const basis = heldout ? 'heldout' : 'evaluation';
   return verdictOf(comparison, { basis, baseline: sampleOf(baseline), winner: sampleOf(winner) });
 }

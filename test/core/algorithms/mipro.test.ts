@@ -24,12 +24,19 @@ describe('the composition `mipro`', () => {
     expect(run(settings({ num_trials: 7 })).state.nextCandidate).toBe(8);
     // 2 * (text and turns) * log2(4), and 1.5 * 4.
     expect(settings()).toMatchObject({ trials: 8, populationSize: 4, generations: 8 });
-    expect(settings({}, { budget: { max_rollouts: 200 } })).toMatchObject({ trials: null, generations: 67 });
+    expect(settings({}, { budget: { max_rollouts: 200 } })).toMatchObject({ trials: null, generations: 200 });
+    const wide = settings({ num_candidates: 50 }, { budget: { max_rollouts: 400 } });
+    expect(
+      run(
+        wide,
+        scoring(() => 0),
+      ).end,
+    ).toMatchObject({ stoppedBy: 'max_rollouts' });
   });
 
   test('describes the task once, and gives every question a tip', () => {
     const described: number[][] = [];
-    const { proposals } = run(settings({ num_trials: 12 }), {
+    const { proposals, requests } = run(settings({ num_trials: 12 }), {
       ...scoring(() => 0),
       findDemos: ({ ordinals, describe: shown }) => {
         described.push(shown);
@@ -38,7 +45,9 @@ describe('the composition `mipro`', () => {
       },
       propose: proposed,
     });
-    expect(described.map((shown) => shown.length > 0)).toEqual(described.map((_, index) => index === 0));
+    expect(described.map((shown) => shown.length)).toEqual(described.map((_, index) => (index === 0 ? 10 : 0)));
+    // Evaluation seeds choose the winner.
+    for (const ordinal of described[0]!) expect(requests[ordinal]!.seed).toBeLessThan(20);
     const questions = proposals.filter(({ kind, approach }) => kind === 'rewrite' && approach !== 'compress');
     expect(new Set(questions.map(({ guide }) => guide!.tip)).size).toBeGreaterThan(3);
     for (const { components } of questions) expect(components).toMatchObject({ selection: 'round_robin' });

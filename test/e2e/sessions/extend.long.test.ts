@@ -177,7 +177,7 @@ describe('a completed session with a larger budget', () => {
     expect(cost!.spent).toBeCloseTo(cost!.calls, 9);
   });
 
-  test('and MIPRO tests more combinations', async () => {
+  test('and MIPRO tests more candidates', async () => {
     const id = await create({ algorithm: 'mipro', gepa: undefined, mipro: { num_candidates: 4, num_trials: 5 } });
     const first = await ended<Session>(on.service, id);
     expect((await extend(id, { num_trials: 20 })).status).toBe(200);

@@ -12,8 +12,12 @@ const evaluationsAhead = 6;
 
 /** The even share of each remaining proposal; Infinity without a limit. */
 export function rolloutsPerProposal(state: GepaState): number {
-  const { generations, populationSize } = state.config;
-  return searchRollouts(state) / (populationSize * Math.max(1, generations - state.generation + 1));
+  return searchRollouts(state) / Math.max(1, proposalsLeft(state, state.config.generations - state.generation + 1));
+}
+
+/** The proposals of so many generations, within the trials. */
+function proposalsLeft({ config, nextCandidate }: GepaState, generations: number): number {
+  return Math.min(config.populationSize * generations, (config.trials ?? Infinity) + 1 - nextCandidate);
 }
 
 /** Whether the rollouts left suffice for every proposal: each gets its share of all failures. */
@@ -24,14 +28,14 @@ export function areProposalsScarce(state: GepaState): boolean {
 /** Whether enough rollouts for all remaining proposals are left after an evaluation. */
 export function canSpareEvaluation(state: GepaState): boolean {
   const { config, generation } = state;
-  const proposals = (config.generations - generation) * config.populationSize;
+  const proposals = proposalsLeft(state, config.generations - generation);
   return searchRollouts(state) - evaluationRollouts(config) >= proposals * maxProposalRollouts(config);
 }
 
 /** The most rollouts that are likely to follow without infrastructure failures. */
 export function rolloutsAhead(state: GepaState): number {
   const { config } = state;
-  const proposals = generationsAhead(state, config.generations, isLastEvaluation(state)) * config.populationSize;
+  const proposals = proposalsLeft(state, generationsAhead(state, config.generations, isLastEvaluation(state)));
   return proposals * maxProposalRollouts(config) + endRollouts(state);
 }
 

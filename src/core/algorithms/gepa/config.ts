@@ -129,12 +129,6 @@ export function configProblems(config: GepaConfig): ConfigProblem<keyof GepaConf
   check(isCount(slots), 'slots', 'must be an integer of at least 1');
   checkSearch(config, check);
   if (problems.length > 0) return problems;
-  const candidates = 1 + populationSize * generations;
-  check(
-    candidates <= gepaLimits.candidates,
-    'generations',
-    `times population_size makes ${candidates} candidates with the baseline; at most ${gepaLimits.candidates} are allowed`,
-  );
   const rollouts = populationSize * minibatchOf(config);
   check(
     rollouts <= gepaLimits.minibatchRollouts,

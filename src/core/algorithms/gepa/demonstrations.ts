@@ -42,13 +42,17 @@ const exploredShare = 1 / 5;
  * `once`: only sets for the first time.
  */
 export function isDemonstrating(state: GepaState, once: boolean): boolean {
-  const { config, demonstrations, candidates, pool, results, begun } = state;
+  const { config, demonstrations, candidates, pool, results, begun, nextCandidate } = state;
   if (demonstrations === undefined) return config.editsStructure !== true;
   if (demonstrations === 'none' || mostTurns(config, demonstrations) === 0) return false;
   const hasSet = ({ candidate }: CandidateSummary) => isSet(state, candidate);
   const tested = candidates.filter(({ candidate }) => candidate > 0 && results[candidate] !== undefined);
   const latest = tested.findLast(hasSet);
   if (latest && (once || begun - latest.generation <= textsBetween)) return false;
+  // Sets that fit into no prompt have no candidate: texts come between them, too.
+  const lastSet = Math.max(0, ...Object.keys(demonstrations.sets).map(Number));
+  const isBarren = lastSet > 0 && candidates.every(({ candidate }) => candidate !== lastSet);
+  if (isBarren && (once || nextCandidate - lastSet <= textsBetween)) return false;
   const isGain = ({ candidate }: CandidateSummary) => pool.includes(candidate);
   // The sets of a generation are one test, as they have one winner at most.
   const races = [...groupBy(tested.filter(hasSet), ({ generation }) => generation).values()];
@@ -207,11 +211,16 @@ export function isTested({ sets }: Demonstrations, set: readonly number[]): bool
 }
 
 /** The set of the nearest ancestor that has one. */
-export function ownSet({ candidates }: GepaState, parent: number, { sets }: Demonstrations): readonly number[] {
+export function ownSet(
+  { candidates }: GepaState,
+  parent: number,
+  { sets, isLabeled, rows }: Demonstrations,
+): readonly number[] {
   const byNumber = new Map(candidates.map((summary) => [summary.candidate, summary]));
   for (let at: number | undefined = parent; at !== undefined; at = byNumber.get(at)?.parents[0]) {
     const own = sets[at];
-    if (own !== undefined) return own;
+    // A good answer may have made room for a better one to the same row.
+    if (own !== undefined) return isLabeled ? own : own.filter((ordinal) => rows.includes(ordinal));
   }
   return [];
 }

@@ -36,7 +36,7 @@ import { halvedTurns, isHalved } from './exchange.js';
 import { incumbentOf, trimPool } from './pool.js';
 import { beginRound, runBeside, withChildren } from './rounds.js';
 import type { GepaState, RoundPhase, Trial } from './state.js';
-import { addDemos, requestDemos } from './shown-rows.js';
+import { addDemos, exploreForDescription, requestDemos } from './shown-rows.js';
 import { strategyOf } from './strategies.js';
 import { acceptUntested, decideTests, firstTest, planTests, rejectOrphans, type OpenTest } from './child-tests.js';
 
@@ -156,7 +156,10 @@ function beginGeneration(before: GepaState, decisions: Decision[]): GepaState {
 function demonstrate(state: GepaState): GepaState | null {
   const strategy = strategyOf(state);
   if (!strategy.demonstrate(state)) return strategy.exchangesTurns ? requestDemos(state) : null;
-  if (state.demonstrations === undefined) return requestDemos(state);
+  if (state.demonstrations === undefined) {
+    const minibatch = exploreForDescription(state);
+    return minibatch.length > 0 ? beginRound(state, { pairs: { minibatch }, begins: true }) : requestDemos(state);
+  }
   const minibatch = exploreForDemos(state);
   if (minibatch.length > 0) return beginRound(withExploration(state), { pairs: { minibatch }, begins: true });
   const request = requestDemos(state);

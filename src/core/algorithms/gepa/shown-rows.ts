@@ -1,9 +1,12 @@
 /** The rollouts that turns can show: rows with right answers, else good answers of the model. */
 import { exceeds, solvedReward } from '../../math/rewards.js';
-import { knownFailures } from '../../search/failure-pool.js';
+import { pairsOf, type Pair } from '../../search/batch.js';
+import { searchRollouts } from '../../search/budget.js';
+import { minibatchOf } from '../../search/config.js';
+import { canImprove, knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { DemoAnswer } from '../../search/protocol.js';
-import { firstOfSeeds, rolloutsOf, type RewardedRollout } from '../../search/results.js';
+import { firstOfSeeds, measuredOn, rolloutsOf, type RewardedRollout } from '../../search/results.js';
 import { openRound } from '../../search/round.js';
 import type { GepaConfig } from './config.js';
 import { parentOf } from './parents.js';
@@ -36,14 +39,22 @@ export function requestDemos(state: GepaState): GepaState | null {
   const wanted = isFirst && onTrain.length === 0 ? known.slice(0, probed) : onTrain;
   const model = rewardModelOf(state);
   const failures = knownFailures(state, model, parentOf(state, model)).slice(0, maxOpen);
-  const mayAsk = onTrain.length === 0 || failures.length > 0;
   const demos = {
     generation,
     ordinals: ordinalsOf(wanted.slice(-maxRequested)),
     open: ordinalsOf(failures),
-    describe: isFirst && config.isGuided && mayAsk ? ordinalsOf(known.slice(0, described)) : [],
+    describe: isFirst && config.isGuided && canImprove(state, model, 0) ? ordinalsOf(onTrain.slice(0, described)) : [],
   };
   return openRound<GepaState>(state, {}, (round) => ({ ...round, name: 'demos', demos }));
+}
+
+/** Runs of the baseline on train seeds, if none is there to describe the task from. */
+export function exploreForDescription(state: GepaState): Pair[] {
+  const { config, demonstrations, order, results } = state;
+  const hasRun = order.some((seed) => measuredOn(results, 0, seed).length > 0);
+  if (!config.isGuided || demonstrations !== undefined || hasRun) return [];
+  const most = Math.floor((searchRollouts(state) - minibatchOf(config)) / 2);
+  return pairsOf(0, unevaluatedSeeds(state, rewardModelOf(state), 0).slice(0, Math.max(0, Math.min(described, most))));
 }
 
 function ordinalsOf(rollouts: readonly { ordinal: number }[]): number[] {
@@ -60,6 +71,11 @@ export function addDemos(state: GepaState, { components, slots }: DemoAnswer): G
   const isUsable = open.length > 0 && (isLabeled || state.config.goodAnswers > 0);
   if (before === undefined && !isUsable) return { ...state, demonstrations: 'none' };
   const known = before === undefined || before === 'none' ? unknown : before;
+  // Rows of another kind, or in other calls, would not fit the sets so far.
+  const isOther = isLabeled !== known.isLabeled || open.some(({ component }) => !known.slots.includes(component));
+  if (known.slots.length > 0 && (isOther || open.length !== known.slots.length)) {
+    return { ...state, demonstrations: { ...known, searched: state.asked } };
+  }
   const canShow = rowsToShow(state, isLabeled);
   const found = open.length > 0 && {
     components: components.length,

@@ -16,6 +16,7 @@ const besideFew = 3;
 const maxTried = 8;
 /** Lower streams belong to the search and to the draws of failures. */
 const solvedDraws = 2_000_000;
+const tipDraws = 5_000_000;
 
 /** The request with solved rollouts, the earlier children of its parent, and a guide. */
 export function withHistory(state: GepaState, model: RewardModel, request: ProposalRequest): ProposalRequest {
@@ -26,7 +27,9 @@ export function withHistory(state: GepaState, model: RewardModel, request: Propo
     ...request,
     ...(solved.length > 0 && { solved }),
     ...(tried.length > 0 && { tried }),
-    ...(state.config.isGuided && { guide: { tip: tipFor(request.candidate) } }),
+    ...(state.config.isGuided && {
+      guide: { tip: tipFor(seedRng(state.config.rngSeed, tipDraws + request.candidate)) },
+    }),
   };
 }
 

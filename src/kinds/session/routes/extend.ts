@@ -153,7 +153,7 @@ function raise(spec: SessionSpec, body: ExtendSession): SessionSpec {
   const raised: SearchSettings =
     search.algorithm === 'gepa'
       ? { ...search, maxRollouts, generations: body.generations ?? search.generations }
-      : { ...search, maxRollouts, ...limitTrials({ ...search, maxRollouts }, body.num_trials ?? search.trials) };
+      : { ...search, maxRollouts, ...limitTrials(maxRollouts, body.num_trials ?? search.trials) };
   return {
     ...spec,
     search: raised,

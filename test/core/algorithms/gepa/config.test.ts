@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { configProblems } from '../../../../src/core/algorithms/gepa.js';
 import {
-  configProblems,
   estimateRollouts,
   gepaLimits,
   minimumRollouts,

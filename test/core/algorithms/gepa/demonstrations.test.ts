@@ -124,6 +124,21 @@ describe('demonstrations of a GEPA search', () => {
     expect(winner.filter((seed) => labelOf(seed) !== 0)).toEqual([]);
   });
 
+  test.each([{}, { goodAnswers: 4, hasLabels: false }])(
+    'that fit into no prompt leave the search to texts: %o',
+    (more) => {
+      const { hasLabels = true, ...change } = more as { hasLabels?: boolean };
+      const { world } = showing((seed) => Number(labelOf(seed) === 0), hasLabels);
+      const propose: World['propose'] = (request) =>
+        request.compose ? { outcome: 'duplicate' } : world.propose(request);
+      const run = drive({ ...given, ...change, generations: 30 }, { ...world, propose });
+      const sets = run.proposals.filter(({ compose }) => compose).length;
+      const texts = run.proposals.filter(({ kind }) => kind === 'rewrite').length;
+      expect(sets).toBeGreaterThan(0);
+      expect(texts).toBeGreaterThan(2 * sets);
+    },
+  );
+
   test('that never help leave most tests to reflections', () => {
     const { world } = showing((seed) => Number(labelOf(seed) === 0));
     const run = drive({ ...given, generations: 30 }, world);
