@@ -93,7 +93,7 @@ const read = (id: string) => readJob<Session>(on.service, id);
 /** One question at a time, so that the first generation cannot learn everything. */
 const slow = { num_candidates: 1, max_bootstrapped_demos: 1, max_labeled_demos: 0 };
 
-/** Holds proposer requests from the n-th on: 1 describes the task, 3 begins generation 2. */
+/** Holds proposer requests from the n-th on: 1 describes the task, n begins generation n - 1. */
 function holdQuestion(n: number) {
   const { opened, open } = gate();
   let asked = 0;
@@ -152,7 +152,7 @@ describe('commands during a search', () => {
   });
 
   test('keeps its candidates and its best when cancelled', async () => {
-    const question = holdQuestion(3);
+    const question = holdQuestion(5);
     const id = await create(slow, { max_concurrent: 1 });
     await question.reached();
     const before = await read(id);
@@ -163,13 +163,13 @@ describe('commands during a search', () => {
     expect(session.candidates).toEqual(before.candidates);
     const { best_prompt: best, history } = await resultsOf(on.service, id);
     expect(best!.reward).toBe(before.best_reward);
-    expect(history).toHaveLength(2);
+    expect(history).toHaveLength(4);
     expect((await eventsOf(on.service, id)).at(-1)!.type).toBe('job_cancelled');
     question.open();
   });
 
   test('completes with its best, including demonstrations, after a reward with stop', async () => {
-    const question = holdQuestion(3);
+    const question = holdQuestion(5);
     const id = await create(slow, { max_concurrent: 1 });
     await question.reached();
     const before = await read(id);
@@ -237,12 +237,12 @@ describe('budgets', () => {
 
   test('max_minutes ends the session while it waits for a proposal, with a fully evaluated best', async () => {
     const endsAfter = async (seconds: number): Promise<Session> => {
-      const question = holdQuestion(3);
+      const question = holdQuestion(5);
       const more = { budget: { max_minutes: seconds / 60 }, max_concurrent: 1 };
       const session = await ended<Session>(on.service, await create(slow, more));
       question.open();
       // Progress within the time depends on the machine; the wait is certain.
-      return question.asked() < 3 ? endsAfter(2 * seconds) : session;
+      return question.asked() < 5 ? endsAfter(2 * seconds) : session;
     };
     const session = await endsAfter(4);
     const id = session.session_id;

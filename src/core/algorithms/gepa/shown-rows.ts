@@ -3,7 +3,7 @@ import { exceeds, solvedReward } from '../../math/rewards.js';
 import { pairsOf, type Pair } from '../../search/batch.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
-import { canImprove, knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
+import { knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { DemoAnswer } from '../../search/protocol.js';
 import { firstOfSeeds, measuredOn, rolloutsOf, type RewardedRollout } from '../../search/results.js';
@@ -39,11 +39,12 @@ export function requestDemos(state: GepaState): GepaState | null {
   const wanted = isFirst && onTrain.length === 0 ? known.slice(0, probed) : onTrain;
   const model = rewardModelOf(state);
   const failures = knownFailures(state, model, parentOf(state, model)).slice(0, maxOpen);
+  const hasQuestion = failures.length > 0 || unevaluatedSeeds(state, model, 0).length > 0;
   const demos = {
     generation,
     ordinals: ordinalsOf(wanted.slice(-maxRequested)),
     open: ordinalsOf(failures),
-    describe: isFirst && config.isGuided && canImprove(state, model, 0) ? ordinalsOf(onTrain.slice(0, described)) : [],
+    describe: isFirst && config.isGuided && hasQuestion ? ordinalsOf(onTrain.slice(0, described)) : [],
   };
   return openRound<GepaState>(state, {}, (round) => ({ ...round, name: 'demos', demos }));
 }
