@@ -112,16 +112,16 @@ describe('live traffic and MIPRO', () => {
   const instances = 24;
   afterEach(() => on.world.model.reply(echo));
 
-  async function search(mipro: object, seed?: (n: number) => number) {
+  async function search(mipro: object, traffic: Parameters<typeof send>[1]) {
     const id = await create({ gepa: undefined, algorithm: 'mipro', mipro });
-    const traffic = send(id, { ...(seed && { seed }), inFlight: 16 });
+    const sent = send(id, { ...traffic, inFlight: 16 });
     const session = await ended<Session>(on.service, id, 240);
-    await traffic.stop();
+    await sent.stop();
     expect(session).toMatchObject({ status: 'completed', error: null });
     const found = await resultsOf(on.service, id);
     expect(isRising(rewardsOf(found))).toBe(true);
     await judgeFrames(on.service.api, id, { live: true });
-    return { id, session, found, traffic };
+    return { id, session, found, traffic: sent };
   }
 
   const paired = {
@@ -131,7 +131,7 @@ describe('live traffic and MIPRO', () => {
     train_seeds: range(12, 12),
     evaluation: { seeds: range(0, 12) },
   };
-  const instanceOf = (n: number) => n % instances;
+  const byInstance = { seed: (n: number) => n % instances };
 
   test('shows well scored calls of its own traffic as demonstrations, once texts bring nothing', async () => {
     on.world.model.reply((request) => {
@@ -140,7 +140,7 @@ describe('live traffic and MIPRO', () => {
       const form = createHash('sha256').update(JSON.stringify(messages)).digest('hex').slice(0, 8);
       return { text: `\`\`\`\nAnswer well, form ${form}.\n\`\`\`` };
     });
-    const { id, traffic } = await search({ ...paired, num_candidates: 1, num_trials: 14 }, instanceOf);
+    const { id, traffic } = await search({ ...paired, num_candidates: 1, num_trials: 14 }, byInstance);
     const rows = await on.service.query<{ demos: { ordinal: number; input: string; output: string }[] }>(
       `select demos from candidates where job_id = $1 and jsonb_array_length(demos) > 0`,
       [id],
@@ -158,7 +158,7 @@ describe('live traffic and MIPRO', () => {
 
   test('searches by the seeds that calls name', async () => {
     on.world.model.reply((request) => guess(request, rules));
-    const { session, found } = await search(paired, instanceOf);
+    const { session, found } = await search(paired, byInstance);
     expect(found.verdict).toBe('better');
     expect(session.traffic).toEqual({ compared: 'paired', wanted: 0, claimed: 0 });
     expect(found.history[0]!.best_reward).toBeCloseTo(1 / 3);
@@ -166,16 +166,17 @@ describe('live traffic and MIPRO', () => {
   }, 300_000);
 
   test('searches without seeds', async () => {
-    on.world.model.reply((request) => guess(request, rules));
-    const { session, found } = await search({
+    const mipro = {
       num_candidates: 4,
       num_trials: 24,
       minibatch_size: 8,
-      evaluation: { seeds: range(0, 90), heldout_seeds: range(100, 60) },
-    });
+      evaluation: { seeds: range(0, 30), heldout_seeds: range(100, 30) },
+    };
+    // One rule is to be found.
+    const { session, found } = await search(mipro, { score: (prompt) => score(prompt, 0) });
     expect(found.verdict).toBe('better');
     expect(session.traffic).toEqual({ compared: 'unpaired', wanted: 0, claimed: 0 });
-    expect(found.comparison).toMatchObject({ basis: 'heldout', seeds: 60 });
+    expect(found.comparison).toMatchObject({ basis: 'heldout', seeds: 30 });
     expect(session.best_candidate!.is_baseline).toBe(false);
   }, 300_000);
 });
