@@ -1,5 +1,5 @@
 /** What sessions and graph jobs have in common. */
-import { createSearch } from '../../src/core/algorithms/index.js';
+import { createGepa } from '../../src/core/algorithms/gepa/state.js';
 import { SearchProgress } from '../../src/core/algorithms/progress.js';
 import { endEvents, searchResults, stopAdvice } from '../../src/core/events/jobs.js';
 import { progressOfSearch, type JobProgress } from '../../src/core/jobs/progress.js';
@@ -15,7 +15,7 @@ import { recordLost, suggestionsOf } from '../jobs/spec.js';
 export async function beginSearch(tx: Tx, job: JobRef, spec: SearchSpec, run: number): Promise<JobProgress> {
   const recorded = await readSearch(tx, job.jobId);
   if (!recorded && run > 1) throw recordLost(job);
-  const search = recorded?.search ?? new SearchProgress(createSearch(spec.search), 0);
+  const search = recorded?.search ?? new SearchProgress(createGepa(spec.search), 0);
   if (recorded && recorded.run < run) {
     const update = search.extend(spec.search);
     if (update) await recordSearchUpdate(tx, job, update);

@@ -9,7 +9,7 @@ import type { SearchAlgorithm, Step } from '../search/protocol.js';
 import type { SeedSplit } from '../search/split.js';
 import type { SearchEstimate } from './estimate.js';
 import * as gepaConfig from './gepa/config.js';
-import { createGepa, type GepaState } from './gepa/state.js';
+import type { GepaState } from './gepa/state.js';
 import { configProblems, gepa, toConfig } from './gepa.js';
 import { createUnpaired, type UnpairedState } from './gepa-live/state.js';
 import { unpaired } from './gepa-live.js';
@@ -41,11 +41,6 @@ const compositions: Record<AlgorithmName, Composition> = {
 /** The composition of a stored search. */
 export function algorithmOf({ algorithm }: Pick<SearchSettings, 'algorithm'>): Composition {
   return compositions[algorithm];
-}
-
-/** The state of a search that is about to evaluate the baseline. */
-export function createSearch(search: SearchSettings): AnySearchState {
-  return createGepa(search);
 }
 
 export function estimateSearch(search: SearchSettings, isLive: boolean): SearchEstimate {

@@ -36,7 +36,7 @@ export function toConfig(request: PolicyOptimization, split: SeedSplit | null = 
   };
 }
 
-/** At most so many tested candidates; a generation tests one or more, in a rollout or more. */
+/** Limits for at most `trials` tested candidates. Each generation takes a rollout or more. */
 export function limitTrials(
   maxRollouts: number | null,
   trials: number | null,
@@ -60,10 +60,7 @@ const requestFields: Partial<Record<keyof gepa.GepaConfig, string>> = {
 };
 
 export function configProblems(config: gepa.GepaConfig): ConfigProblem<string>[] {
-  return gepa.configProblems(config).map(({ field, message }) => ({
-    field: requestFields[field] ?? field,
-    message: message.replace('population_size', 'num_candidates'),
-  }));
+  return gepa.configProblems(config).map(({ field, message }) => ({ field: requestFields[field] ?? field, message }));
 }
 
 export function estimateSearch(config: gepa.GepaConfig): SearchEstimate {

@@ -10,7 +10,7 @@ const tips = [
   'Say who the assistant is: somebody whose work it is to do this very task well.',
 ] as const;
 
-/** A drawn tip; components and forms of the question take turns by the number of the candidate. */
+/** A random tip. By candidate number, tips would always meet the same components and forms. */
 export function tipFor(rng: Rng): string | null {
   return tips[uniformInt(rng, tips.length)[0]]!;
 }

@@ -19,7 +19,7 @@ export interface ComparedSeed {
   variance: number;
 }
 
-/** The candidate's seeds on which its parents' results let expect a reward. */
+/** The candidate's seeds, with the rewards expected from its parents' results. */
 export function comparedSeeds(
   { results }: Pick<SeededState, 'results'>,
   model: RewardModel,

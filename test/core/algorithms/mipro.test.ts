@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { searchFromRequest, algorithmOf, createSearch } from '../../../src/core/algorithms/index.js';
-import type { GepaState } from '../../../src/core/algorithms/gepa/state.js';
+import { algorithmOf, searchFromRequest } from '../../../src/core/algorithms/index.js';
 import { policyOptimizationSchema } from '../../../src/kinds/session/contract/create.js';
 import { range } from '../../support/range.js';
 import { drive, proposed, scoring } from './gepa/driver.js';
@@ -17,7 +16,7 @@ function settings(mipro: object = {}, more: object = {}) {
 }
 
 const run = (search: ReturnType<typeof settings>, world = scoring(({ candidate }) => candidate / 100)) =>
-  drive(createSearch(search) as GepaState, world);
+  drive(search, world);
 
 describe('the composition `mipro`', () => {
   test('tests num_trials candidates at most, and without a budget as many as MIPROv2', () => {

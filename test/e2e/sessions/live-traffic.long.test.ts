@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { judgeFrames, totalsOf } from '../../support/frames.js';
 import { ended, pathOf, resultsOf, type Session } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
 import { isRising, liveServiceOfFile, rewardsOf, rules, score } from './live-service.js';
+import { uselessText } from '../../support/worlds/asked.js';
 import { callsShown, echo, guess } from '../../support/fakes/traffic.js';
 
 // Caller-driven sessions: rollouts are live traffic through the proxy; rewards come by POST.
@@ -135,10 +135,8 @@ describe('live traffic and MIPRO', () => {
 
   test('shows well scored calls of its own traffic as demonstrations, once texts bring nothing', async () => {
     on.world.model.reply((request) => {
-      const { model, messages } = request.body;
-      if (model !== 'proposer') return guess(request, rules);
-      const form = createHash('sha256').update(JSON.stringify(messages)).digest('hex').slice(0, 8);
-      return { text: `\`\`\`\nAnswer well, form ${form}.\n\`\`\`` };
+      if (request.body.model !== 'proposer') return guess(request, rules);
+      return { text: uselessText('Answer well.', request.body.messages) };
     });
     const { id, traffic } = await search({ ...paired, num_candidates: 1, num_trials: 14 }, byInstance);
     const rows = await on.service.query<{ demos: { ordinal: number; input: string; output: string }[] }>(

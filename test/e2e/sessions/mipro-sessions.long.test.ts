@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Demo } from '../../../src/core/prompts/demos.js';
 import { usableDemos } from '../../../src/candidates/store/demos.js';
@@ -26,6 +25,7 @@ import { serviceOfFile } from '../../support/service-of-file.js';
 import { startShortHistories } from '../../support/servers/short-histories.js';
 import { signalWhileRunning } from '../../support/many-runs.js';
 import { until } from '../../support/until.js';
+import { uselessText } from '../../support/worlds/asked.js';
 
 // MIPRO sessions: commands, budgets, a failing proposer, prompts of several components.
 
@@ -75,9 +75,7 @@ const asTheWorldHasIt = (request: ModelRequest) => ({ text: answerTo(request) })
 /** Texts bring nothing, so that demonstrations are tested: each question gets another text. */
 const textsBringNothing = () =>
   on.world.model.reply((request) => {
-    if (!isQuestion(request)) return asTheWorldHasIt(request);
-    const form = createHash('sha256').update(JSON.stringify(request.body.messages)).digest('hex').slice(0, 8);
-    return { text: `\`\`\`\n${demosBaseline} Form ${form}.\n\`\`\`` };
+    return isQuestion(request) ? { text: uselessText(demosBaseline, request.body.messages) } : asTheWorldHasIt(request);
   });
 afterEach(() => {
   on.world.model.reply(asTheWorldHasIt);

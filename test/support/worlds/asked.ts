@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { singleStepGraph } from '../../../src/core/graphs/single-step.js';
 import { messagesOf, type Question } from '../../../src/core/question.js';
 
@@ -68,3 +69,9 @@ function judged(messages: readonly Message[], at: number): string[] {
 export const criteriaNames = (messages: readonly Message[]): string[] => judged(messages, 1);
 
 export const judgedOutput = (messages: readonly Message[]): string => judged(messages, 4)[0]!;
+
+/** A proposer's answer with a text that is new for each question, and says no more than `text`. */
+export function uselessText(text: string, question: object): string {
+  const form = createHash('sha256').update(JSON.stringify(question)).digest('hex').slice(0, 8);
+  return `\`\`\`\n${text} Form ${form}.\n\`\`\``;
+}

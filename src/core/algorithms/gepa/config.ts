@@ -133,7 +133,7 @@ export function configProblems(config: GepaConfig): ConfigProblem<keyof GepaConf
   check(
     rollouts <= gepaLimits.minibatchRollouts,
     'minibatchSize',
-    `times population_size makes ${rollouts} rollouts; at most ${gepaLimits.minibatchRollouts} are allowed`,
+    `times the ${populationSize} proposals of a generation makes ${rollouts} rollouts; at most ${gepaLimits.minibatchRollouts} are allowed`,
   );
   const least = minimumRollouts(config);
   check(

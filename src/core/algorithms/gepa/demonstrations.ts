@@ -27,7 +27,7 @@ const setsAtOnce = 3;
 const textsBetween = 10;
 /** Gains before any test, of `priorTests`; equal ones let demonstrations begin. */
 const priorGains = 1.5;
-/** The same of good answers, which show nothing that the model lacks: texts come first. */
+/** The same for good answers; lower, because they show the model nothing new. */
 const priorGainsUnlabeled = 0.35;
 const priorTests = 2;
 /** The latest tests of each kind that count. */
@@ -49,7 +49,7 @@ export function isDemonstrating(state: GepaState, once: boolean): boolean {
   const tested = candidates.filter(({ candidate }) => candidate > 0 && results[candidate] !== undefined);
   const latest = tested.findLast(hasSet);
   if (latest && (once || begun - latest.generation <= textsBetween)) return false;
-  // Sets that fit into no prompt have no candidate: texts come between them, too.
+  // A set that exceeds `max_prompt_tokens` becomes no candidate. Test texts before the next set.
   const lastSet = Math.max(0, ...Object.keys(demonstrations.sets).map(Number));
   const isBarren = lastSet > 0 && candidates.every(({ candidate }) => candidate !== lastSet);
   if (isBarren && (once || nextCandidate - lastSet <= textsBetween)) return false;
@@ -75,7 +75,7 @@ function rateOf(tests: readonly boolean[], prior = priorGains): number {
 export function exploreForDemos(state: GepaState): Pair[] {
   const { config, demonstrations, order, best } = state;
   if (typeof demonstrations !== 'object' || demonstrations.isExplored) return [];
-  // Good answers come with every rollout.
+  // Good answers come from the rollouts of the search: it runs none to find them.
   if (!demonstrations.isLabeled) return [];
   const model = rewardModelOf(state);
   const parent = parentOf(state, model);
@@ -219,7 +219,7 @@ export function ownSet(
   const byNumber = new Map(candidates.map((summary) => [summary.candidate, summary]));
   for (let at: number | undefined = parent; at !== undefined; at = byNumber.get(at)?.parents[0]) {
     const own = sets[at];
-    // A good answer may have made room for a better one to the same row.
+    // The least reward of a good answer rises with the best one: drop rows that fell below it.
     if (own !== undefined) return isLabeled ? own : own.filter((ordinal) => rows.includes(ordinal));
   }
   return [];

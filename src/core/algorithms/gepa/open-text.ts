@@ -49,7 +49,7 @@ function changesElsewhere(state: GepaState, model: RewardModel): boolean {
   return lost.length > 0 && lost.length >= leastLosses * solved.length;
 }
 
-/** Whether a candidate gained, and none but the baseline is evaluated to fall back on. */
+/** Whether the incumbent gained, and only the baseline has been evaluated. */
 export function isFirstGain(state: GepaState, _: RewardModel, incumbent: number): boolean {
   const evaluated = state.candidates.filter(({ reward }) => reward !== null).length;
   const cost = evaluationRollouts(state.config);

@@ -29,7 +29,8 @@ export function requestDemos(state: GepaState): GepaState | null {
   if (demonstrations === 'none') return null;
   const isFirst = demonstrations === undefined;
   const all = rolloutsOf(results);
-  // A right answer is a row's, whoever ran it; a good answer may be a later candidate's.
+  // A right answer belongs to its row, so any rollout of the row can show it. A good answer belongs
+  // to the rollout that scored well, which may be of any candidate.
   const isByRow = isFirst || demonstrations.isLabeled;
   const known = firstOfSeeds(isByRow ? all : goodRollouts(all));
   const train = new Set(config.trainSeeds);
@@ -72,7 +73,7 @@ export function addDemos(state: GepaState, { components, slots }: DemoAnswer): G
   const isUsable = open.length > 0 && (isLabeled || state.config.goodAnswers > 0);
   if (before === undefined && !isUsable) return { ...state, demonstrations: 'none' };
   const known = before === undefined || before === 'none' ? unknown : before;
-  // Rows of another kind, or in other calls, would not fit the sets so far.
+  // Earlier sets name rows of one kind, for certain slots: keep both for the whole search.
   const isOther = isLabeled !== known.isLabeled || open.some(({ component }) => !known.slots.includes(component));
   if (known.slots.length > 0 && (isOther || open.length !== known.slots.length)) {
     return { ...state, demonstrations: { ...known, searched: state.asked } };

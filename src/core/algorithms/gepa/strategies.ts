@@ -24,7 +24,7 @@ export interface Strategy {
   /** The parent of the generation that begins; undefined: the incumbent. */
   select(state: GepaState): number | undefined;
   accept: AcceptanceRules;
-  /** Whether the incumbent is evaluated at once, whatever the budget could spare. */
+  /** Whether to evaluate the incumbent now, even where the rules of the budget would wait. */
   evaluate(state: GepaState, model: RewardModel, incumbent: number): boolean;
   /** Whether the generation tests sets of turns in place of questions. */
   demonstrate(state: GepaState): boolean;
