@@ -18,6 +18,7 @@ export type Proposal = { shown?: number[] } & (
   | { outcome: 'proposed'; texts: Texts; graph?: Graph; components: string[]; edits?: EditJson[] }
   | { outcome: 'merged'; texts: Texts; graph?: Graph; parents: number[] }
   | { outcome: 'ablated'; texts: Texts; graph: Graph; edits: EditJson[] }
+  | { outcome: 'shortened'; texts: Texts }
   | { outcome: 'composed'; texts: Texts; demos: Demo[]; parents: number[] }
   | { outcome: 'given'; texts: Texts; commandId: string }
   | { outcome: 'unchanged' }
@@ -106,13 +107,15 @@ function admit(
 }
 
 function contentOf(proposal: NewProposal): { texts: Texts; graph?: Graph } {
-  return proposal.outcome === 'composed' || proposal.outcome === 'given' ? { texts: proposal.texts } : proposal;
+  return 'graph' in proposal ? proposal : { texts: proposal.texts };
 }
 
-function detailOf(proposal: NewProposal, { approach }: ProposalRequest): Record<string, unknown> {
+function detailOf(proposal: NewProposal, request: ProposalRequest): Record<string, unknown> {
   switch (proposal.outcome) {
     case 'ablated':
       return { ablation: { edits: proposal.edits } };
+    case 'shortened':
+      return { shortened: { half: request.ablation === 0 ? 'last' : 'first' } };
     case 'merged':
       return { merge: { parents: proposal.parents } };
     case 'composed':
@@ -120,6 +123,6 @@ function detailOf(proposal: NewProposal, { approach }: ProposalRequest): Record<
     case 'given':
       return { given: { command: proposal.commandId } };
     case 'proposed':
-      return { reflection: { ordinals: proposal.shown, components: proposal.components, approach } };
+      return { reflection: { ordinals: proposal.shown, components: proposal.components, approach: request.approach } };
   }
 }

@@ -6,7 +6,9 @@ import type { GraphSpec, SearchSpec, SessionSpec } from '../../src/core/jobs/spe
 import { componentTexts } from '../../src/core/prompts/components.js';
 import { fittingDemos } from '../../src/core/prompts/length.js';
 import { rewritableNames } from '../../src/core/prompts/row-template.js';
+import { lineageOf } from '../../src/core/proposals/components.js';
 import { composeTexts } from '../../src/core/proposals/compose.js';
+import { withoutSentences } from '../../src/core/proposals/shorten.js';
 import type { Composition, ProposalRequest } from '../../src/core/search/protocol.js';
 import type { TracedRun } from '../../src/core/jobs/trace.js';
 import { buildDemos, NothingToShow } from '../../src/candidates/store/demos.js';
@@ -74,7 +76,8 @@ export function deriveProposals(
 
 /** The proposal of a request to merge or to ablate. */
 function derive(pool: CandidatePool, spec: SearchSpec, request: ProposalRequest): Proposal {
-  return request.kind === 'merge' ? merge(pool, request.merge!) : ablate(spec as GraphSpec, pool, request);
+  if (request.kind === 'merge') return merge(pool, request.merge!);
+  return spec.kind === 'graph' ? ablate(spec, pool, request) : shorten(pool, request);
 }
 
 async function makeProposal(
@@ -126,6 +129,11 @@ function ablate(spec: GraphSpec, pool: CandidatePool, { parent, ablation }: Prop
   if (!ablated) return { outcome: 'failed', reason: 'no further step can be removed' };
   const { graph, edit } = ablated;
   return { outcome: 'ablated', texts: graphTexts(graph), graph, edits: [editToJson(edit)] };
+}
+
+function shorten(pool: CandidatePool, { parent, ablation }: ProposalRequest): Proposal {
+  const texts = withoutSentences(lineageOf(pool.lineage, parent), ablation!);
+  return texts ? { outcome: 'shortened', texts } : { outcome: 'failed', reason: 'no further sentence can be removed' };
 }
 
 async function compose(

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { choiceText } from '../../src/cli/commands/session-report.js';
+import { choiceText, shorterText } from '../../src/cli/commands/session-report.js';
 import { candidateId } from '../../src/core/jobs/ids.js';
 
 type Weighed = Parameters<typeof choiceText>[0];
@@ -30,4 +30,15 @@ test.each<[string, Weighed, Best]>([
   ['nothing was evaluated', [], null],
 ])('offers nothing where %s', (_, front, winner) => {
   expect(choiceText(front, winner)).toBeNull();
+});
+
+test('names the parts that can leave the prompt, and the candidate without them', () => {
+  const demonstration = { kind: 'demonstration', seed: 4, text: '12 EUR' } as const;
+  const sentence = { kind: 'sentence', component: 'system', text: 'Be brief.' } as const;
+  const removed = [sentence, demonstration, demonstration];
+  const lines = shorterText({ candidate_id: id(9), removed, tested_rows: 6, reward: null }).split('\n');
+  expect(lines).toHaveLength(3);
+  expect(lines[0]).toMatch(/2 demonstrations and 1 sentence\b.*\b6 /);
+  expect(lines[1]).toContain(sentence.text);
+  expect(lines[2]).toContain(id(9));
 });

@@ -10,6 +10,8 @@ import { followSession, type SessionState } from './progress.js';
 type Results = Answer<'getSessionResults'>;
 type Weighed = Answer<'getSessionPareto'>['weighed'];
 
+type Shorter = NonNullable<Results['shorter_prompt']>;
+
 /** Prompts beside the best one. */
 const mostOthers = 4;
 
@@ -41,6 +43,7 @@ export async function report(
     if (best && unwritten !== null) say(promptText(best, out!).trimEnd());
     printResults(state, results);
     if (best) await sayChoice(client, sessionId, results.best_candidate);
+    if (results.shorter_prompt) say(shorterText(results.shorter_prompt));
   }
   for (const warning of state.warnings) if (!warned.includes(warning)) note(`Note: ${warning}`);
   if (best && out !== null && unwritten === null && !json) say(`The best prompt is in ${out}.`);
@@ -91,6 +94,22 @@ export function choiceText(weighed: Weighed, best: Results['best_candidate']): s
   if (!ofBest || others.length === 0) return null;
   const lines = [ofBest, ...others.slice(0, mostOthers)].map(weighedText);
   return ['To choose by length, cost or time instead: ratchet export CANDIDATE', ...lines].join('\n');
+}
+
+/** What can leave the prompt, and how to take the prompt without it. */
+export function shorterText({ candidate_id: id, removed, tested_rows: rows, reward }: Shorter): string {
+  const sentences = removed.flatMap((part) => (part.kind === 'sentence' ? [part.text] : []));
+  const turns = removed.length - sentences.length;
+  const parts = [
+    ...(turns > 0 ? [`${turns} ${turns === 1 ? 'demonstration' : 'demonstrations'}`] : []),
+    ...(sentences.length > 0 ? [`${sentences.length} ${sentences.length === 1 ? 'sentence' : 'sentences'}`] : []),
+  ];
+  const measured = reward === null ? 'not evaluated' : `reward ${decimal(reward)} on the evaluation rows`;
+  return [
+    `Not shown to help: ${parts.join(' and ')}. Without them ${rows} tested rows lost nothing (${measured}):`,
+    ...sentences.map((sentence) => `  - ${sentence}`),
+    `  ratchet export ${id}`,
+  ].join('\n');
 }
 
 function weighedText({ candidate_id: id, reward, prompt_tokens: tokens, ...one }: Weighed[number]): string {

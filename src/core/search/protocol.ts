@@ -37,7 +37,7 @@ export interface RolloutAnswer {
 /**
  * `rewrite`: a model rewrites texts of the parent; `edit`: a model edits the parent's graph;
  * without a model, `merge` and `compose` combine parts of known candidates, and `ablate` removes a
- * step of the parent's graph. A person wrote the text of `given`.
+ * step of the parent's graph or sentences of its prompt. A person wrote the text of `given`.
  */
 export interface ProposalRequest {
   kind: 'rewrite' | 'edit' | 'merge' | 'compose' | 'ablate' | 'given';
@@ -62,7 +62,7 @@ export interface ProposalRequest {
   compose?: Composition;
   /** `given`: the id of the person's prompt. */
   given?: string;
-  /** `ablate`: which of the steps that can be removed. */
+  /** `ablate`: which of the steps, or of the halves of the sentences, is removed. */
   ablation?: number;
 }
 

@@ -21,14 +21,20 @@ function answerByTurns(messages: readonly Turn[]): string {
   return messages.some(({ role, content }) => role === 'assistant' && content === answer) ? answer : 'No rule.';
 }
 
-function begin(gepa: object) {
+/** Any turn teaches all rules but the last. */
+function answerByOneTurn(messages: readonly Turn[]): string {
+  const [, rule] = /rule (\d+)/.exec(messages.at(-1)!.content) ?? [];
+  return Number(rule) < rules - 1 && messages.some(({ role }) => role === 'assistant') ? `needs rule-${rule}.` : 'No.';
+}
+
+function begin(gepa: object, { answer = answerByTurns, budget = 200 } = {}) {
   on.world.model.reply(({ n, body }) => ({
-    text: body.model === 'policy' ? answerByTurns(body.messages) : `\`\`\`\nAnswer well, please (${n}).\n\`\`\``,
+    text: body.model === 'policy' ? answer(body.messages) : `\`\`\`\nAnswer well, please (${n}).\n\`\`\``,
   }));
   return createSession(on.service, {
     ...on.world.job(40),
     gepa: { population_size: 2, generations: 4, ...gepa },
-    budget: { max_rollouts: 200 },
+    budget: { max_rollouts: budget },
   });
 }
 
@@ -51,4 +57,25 @@ test('demonstrations: 0 leaves them out', async () => {
   expect(seen).toMatchObject({ status: 'completed', best_reward: 0 });
   const withTurns = on.world.policyCalls().filter(({ body }) => body.messages.some(({ role }) => role === 'assistant'));
   expect(withTurns).toEqual([]);
+});
+
+test('turns that were not shown to help are offered for removal', async () => {
+  const id = await begin({ generations: 200 }, { answer: answerByOneTurn, budget: 70 });
+  await ended<Session>(on.service, id);
+  const { best_prompt, shorter_prompt: shorter } = await on.service.api.call<{
+    best_prompt: { messages: Turn[] };
+    shorter_prompt: { candidate_id: string; removed: { kind: string; seed: number }[]; tested_rows: number } | null;
+  }>('GET', `${sessions}/${id}/results`);
+  const questions = best_prompt.messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+  expect(shorter!.removed.length).toBeGreaterThan(0);
+  for (const { kind, seed } of shorter!.removed) {
+    expect(kind).toBe('demonstration');
+    expect(questions.some((question) => question.startsWith(`Row ${seed}:`))).toBe(true);
+  }
+  expect(shorter!.tested_rows).toBeGreaterThan(1);
+  const { decision } = await on.service.api.call<{ decision: object }>(
+    'GET',
+    `${sessions}/${id}/candidates/${shorter!.candidate_id}`,
+  );
+  expect(decision).toMatchObject({ outcome: 'accepted', reason: 'shorter' });
 });

@@ -86,6 +86,20 @@ class BestPrompt(TypedDict):
     reward: Optional[float]
 
 
+class RemovedPart(TypedDict, total=False):
+    kind: str
+    component: str
+    seed: Optional[int]
+    text: str
+
+
+class ShorterPrompt(TypedDict):
+    candidate_id: str
+    removed: List[RemovedPart]
+    tested_rows: int
+    reward: Optional[float]
+
+
 class HistoryEntry(TypedDict):
     generation: int
     best_reward: float
@@ -110,6 +124,7 @@ class SessionResults(TypedDict):
     best_reward_interval: Optional[Interval]
     best_candidate: Optional[Candidate]
     best_prompt: Optional[BestPrompt]
+    shorter_prompt: Optional[ShorterPrompt]
     history: List[HistoryEntry]
     stopped_by: Optional[str]
     error: Optional[str]

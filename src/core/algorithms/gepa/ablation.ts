@@ -1,6 +1,7 @@
 /**
- * Ablation at the end of a graph search: the incumbent without one of its steps, for each step. A
- * child without the step is accepted if it loses nothing and costs less (`acceptance.ts`).
+ * Ablation at the end of a search. Of a graph: the incumbent without one of its steps, for each
+ * step; a child is accepted if it loses nothing and costs less. Of a prompt on open text: without
+ * half of its turns or of the sentences that the search wrote, as long as no tested row is lost.
  */
 import { searchRollouts } from '../../search/budget.js';
 import { evaluationRollouts } from '../../search/config.js';
@@ -10,13 +11,27 @@ import type { ProposalAnswer } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { solvedSeeds } from '../../search/targeted-test.js';
 import { gepaLimits, roomForCandidates } from './config.js';
+import { isTested, ownSet, withTurns } from './demonstrations.js';
+import { isOpenText } from './open-text.js';
 import { incumbentOf } from './pool.js';
-import { newTrial, type GepaState, type Trial } from './state.js';
+import { newTrial, type GepaState, type Shortening, type Trial } from './state.js';
 
 /** Seeds of the first test round: most steps that do something lose one of them. */
 export const firstSeeds = 2;
 /** In place of a count: no further step can be removed. */
 const allAblated = gepaLimits.candidates;
+/** The halves that are tried to remove, in turn; `ablation` numbers those of sentences. */
+const halves = [
+  { of: 'turns', keeps: 'first' },
+  { of: 'turns', keeps: 'last' },
+  { of: 'sentences', ablation: 0 },
+  { of: 'sentences', ablation: 1 },
+] as const;
+type Half = (typeof halves)[number];
+/** Rows of each of the two tests of a shorter prompt. */
+export const shorteningRows = 3;
+/** The share of the budget that is kept for them. */
+const shorteningShare = 1 / 20;
 
 /** Plans the incumbent without its next step; null: there is none, or no budget. */
 export function planAblation(state: GepaState): Trial | null {
@@ -39,7 +54,10 @@ export function countAblation(state: GepaState, { parents, ablation }: Trial, { 
 
 /** The rollouts that a search keeps for the ablation of its incumbent. */
 export function ablationReserve(state: GepaState, model: RewardModel): number {
-  return canAblate(state, incumbentOf(state, model)) ? firstSeeds + ablationSeeds(state) : 0;
+  const incumbent = incumbentOf(state, model);
+  if (canAblate(state, incumbent)) return firstSeeds + ablationSeeds(state);
+  // Without a budget the last generation ends the search.
+  return canShorten(state, model, incumbent) ? Math.floor(shorteningShare * (state.config.maxRollouts ?? 0)) : 0;
 }
 
 /** The most seeds of the second test round. */
@@ -56,4 +74,65 @@ function canAblate(state: GepaState, incumbent: number): boolean {
 
 function ablationsOf({ ablated = {} }: GepaState, candidate: number): number {
   return ablated[candidate] ?? 0;
+}
+
+/**
+ * Plans the incumbent, or the last shorter form of it that lost nothing, without a further half of
+ * its parts; null: all were tried, or no budget.
+ */
+export function planShortening(state: GepaState, model: RewardModel, incumbent: number): Shorter | null {
+  if (!canShorten(state, model, incumbent) || searchRollouts(state) < shorteningRows) return null;
+  if (roomForCandidates(state) <= 0) return null;
+  const from = shorteningOf(state, incumbent);
+  const shown = tellingRows(state, model, from.shortest);
+  if (shown.length === 0) return null;
+  for (let half = from.half; half < halves.length; half += 1) {
+    const parts = withoutHalf(state, from.shortest, halves[half]!);
+    if (parts === null) continue;
+    const trial = { ...newTrial(state.nextCandidate, state.generation, [from.shortest]), ...parts, shown };
+    return { trial: { ...trial, approach: 'compress' }, shortening: { ...from, half, asked: trial.candidate } };
+  }
+  return null;
+}
+
+interface Shorter {
+  trial: Trial;
+  shortening: Shortening;
+}
+
+/** The shortest form of the incumbent that lost nothing; null: it has none. */
+export function shortestForm(state: GepaState, incumbent: number): number | null {
+  const { shortest } = shorteningOf(state, incumbent);
+  return shortest === incumbent ? null : shortest;
+}
+
+function canShorten(state: GepaState, model: RewardModel, incumbent: number): boolean {
+  return incumbent !== 0 && isOpenText(state, model);
+}
+
+/** The next half to remove, after the verdict on the last one. */
+function shorteningOf({ shortening, candidates }: GepaState, incumbent: number): Omit<Shortening, 'asked'> {
+  if (shortening?.incumbent !== incumbent) return { incumbent, shortest: incumbent, half: 0 };
+  const { shortest, half, asked } = shortening;
+  const isKept = candidates.some(({ candidate, status }) => candidate === asked && status !== 'rejected');
+  // What is left has halves again.
+  if (isKept) return { incumbent, shortest: asked, half: halves.findIndex(({ of }) => of === halves[half]!.of) };
+  return { incumbent, shortest, half: half + 1 };
+}
+
+function withoutHalf(state: GepaState, candidate: number, half: Half): Pick<Trial, 'compose' | 'ablation'> | null {
+  const { demonstrations: known } = state;
+  if (half.of === 'sentences') return { ablation: half.ablation };
+  if (typeof known !== 'object') return null;
+  const own = ownSet(state, candidate, known);
+  const middle = Math.floor(own.length / 2);
+  const kept = half.keeps === 'first' ? own.slice(0, middle) : own.slice(middle);
+  return kept.length === own.length || isTested(known, kept) ? null : { compose: withTurns(known, candidate, kept) };
+}
+
+/** Solved rows, those first that the baseline fails: there the prompt makes the difference. */
+function tellingRows(state: GepaState, model: RewardModel, candidate: number): number[] {
+  const solved = solvedSeeds(state, model, candidate, state.nextCandidate);
+  const isRepaired = (seed: number) => (model.posterior(0, seed)?.mean ?? 1) < model.posterior(candidate, seed)!.mean;
+  return [...solved.filter(isRepaired), ...solved.filter((seed) => !isRepaired(seed))].slice(0, shorteningRows);
 }

@@ -11,7 +11,7 @@
 import { pairsOf, type Pair } from '../../search/batch.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { isCheaper } from '../../search/costs.js';
-import { ablationSeeds } from './ablation.js';
+import { ablationSeeds, shorteningRows } from './ablation.js';
 import { maxRegressionSeeds } from './config.js';
 import { confirmingSeeds, wonRace } from './demonstrations.js';
 import { searchRollouts } from '../../search/budget.js';
@@ -25,7 +25,7 @@ import {
   type ComparedSeed,
   type TestSums,
 } from '../../search/targeted-test.js';
-import type { GepaState, Trial } from './state.js';
+import { isShortened, type GepaState, type Trial } from './state.js';
 import { strategyOf } from './strategies.js';
 
 /** `saves`: accepted for its cost or length alone. */
@@ -70,8 +70,8 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
 }
 
 /** Whether the child competes with other sets of turns: at most the best one is accepted. */
-function isRacing({ compose, exchanges }: Trial): boolean {
-  return compose !== undefined && !exchanges;
+function isRacing(trial: Trial): boolean {
+  return trial.compose !== undefined && !trial.exchanges && !isShortened(trial);
 }
 
 /** Whether a child that lost text, or has other turns, still lacks its regression test. */
@@ -114,6 +114,7 @@ export function regressionSeeds(state: GepaState, model: RewardModel, trial: Tri
   const { candidate, parents, removed, ablation, approach } = trial;
   if (isRacing(trial)) return confirmingSeeds(state, model, trial);
   const solved = solvedSeeds(state, model, parents[0]!, candidate);
+  if (isShortened(trial)) return solved.slice(0, Math.min(shorteningRows, Math.floor(searchRollouts(state))));
   if (ablation !== undefined || approach === 'compress')
     return solved.slice(0, Math.max(1, Math.min(ablationSeeds(state), searchRollouts(state))));
   const taught = removed.flatMap((ancestor) =>

@@ -14,7 +14,7 @@ import {
   type AcceptanceResult,
 } from './acceptance.js';
 import { forecast } from './forecast.js';
-import type { GepaState, Trial } from './state.js';
+import { isShortened, type GepaState, type Trial } from './state.js';
 
 /** A child without a verdict, and the rollouts that its test needs next. */
 export interface OpenTest {
@@ -111,12 +111,6 @@ export function rejectOrphans(
   return { state, trials: children.filter((trial) => !isOrphan(trial)) };
 }
 
-/** Accepts a shorter form that an evaluation compares with its parent, in place of a test. */
-export function acceptUntested(state: GepaState, trial: Trial, decisions: Decision[]): GepaState {
-  const verdict = { accepted: true, saves: 'shorter', expectedSum: 0, childSum: 0 } as const;
-  return accept(state, rewardModelOf(state), trial, verdict, decisions);
-}
-
 type Sums = Pick<AcceptanceResult, 'expectedSum' | 'childSum'>;
 
 function sumsOf({ results }: GepaState, { candidate }: Trial, { expectedSum, childSum }: Sums) {
@@ -135,6 +129,8 @@ function accept(
   const reason = verdict.saves && { reason: verdict.saves };
   const sums = sumsOf(state, trial, verdict);
   decisions.push({ type: 'candidate_accepted', candidate, generation, ...sums, estimate, ...reason });
+  // No parent of others: what it lacks may help on rows that its test did not have.
+  if (verdict.saves && isShortened(trial)) return state;
   const pool = [...state.pool, candidate];
   // A merge combines texts: turns are no text, and one accepted for its cost has no gain.
   return verdict.saves || trial.compose ? { ...state, pool } : { ...state, pool, unmerged: [...state.unmerged, trial] };

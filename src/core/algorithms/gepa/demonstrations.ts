@@ -42,11 +42,13 @@ const exploredShare = 1 / 5;
  * `once`: only sets for the first time.
  */
 export function isDemonstrating(state: GepaState, once: boolean): boolean {
-  const { config, demonstrations, candidates, pool, results, begun, nextCandidate } = state;
+  const { config, demonstrations, candidates, pool, results, begun, nextCandidate, approaches } = state;
   if (demonstrations === undefined) return config.editsStructure !== true;
   if (demonstrations === 'none' || mostTurns(config, demonstrations) === 0) return false;
   const hasSet = ({ candidate }: CandidateSummary) => isSet(state, candidate);
-  const tested = candidates.filter(({ candidate }) => candidate > 0 && results[candidate] !== undefined);
+  // A shorter form is no new set.
+  const isNew = ({ candidate }: CandidateSummary) => candidate > 0 && approaches[candidate] !== 'compress';
+  const tested = candidates.filter((summary) => isNew(summary) && results[summary.candidate] !== undefined);
   const latest = tested.findLast(hasSet);
   if (latest && (once || begun - latest.generation <= textsBetween)) return false;
   // A set that exceeds `max_prompt_tokens` becomes no candidate. Test texts before the next set.

@@ -4,14 +4,11 @@ import { knownFailures } from '../../search/failure-pool.js';
 import type { Composition } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { inTurns, isTested, ownSet, seedsByOrdinal, withTurns } from './demonstrations.js';
-import { roomForCandidates } from './config.js';
 import { mostTurns } from './shown-rows.js';
-import { newTrial, type Demonstrations, type GepaState, type Trial } from './state.js';
+import type { Demonstrations, GepaState } from './state.js';
 
 /** The most rows that come at once. */
 const mostAdded = 4;
-/** Minimum number of turns in a set that is halved. */
-const leastHalved = 4;
 /** One in so many sets is fresh. */
 const freshOf = 3;
 /** Draws of a set that was not tested before. */
@@ -49,22 +46,6 @@ export function exchangedTurns(
     rng = after;
   }
   return null;
-}
-
-/** The candidate with the first half of its turns, as a shorter form of it; null: it has few. */
-export function halvedTurns(state: GepaState, candidate: number): Trial | null {
-  const { demonstrations: known, compressed, nextCandidate, generation } = state;
-  if (typeof known !== 'object' || compressed[candidate] !== undefined) return null;
-  const own = ownSet(state, candidate, known);
-  const half = own.slice(0, Math.ceil(own.length / 2));
-  if (own.length < leastHalved || isTested(known, half) || roomForCandidates(state) <= 0) return null;
-  const compose = withTurns(known, candidate, half);
-  return { ...newTrial(nextCandidate, generation, [candidate]), compose, approach: 'compress' };
-}
-
-/** Whether the candidate is to be evaluated without a test: nothing is left to search for. */
-export function isHalved({ compose, approach }: Trial): boolean {
-  return compose !== undefined && approach === 'compress';
 }
 
 type Rng = ReturnType<typeof seedRng>;

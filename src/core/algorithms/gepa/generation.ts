@@ -10,15 +10,14 @@
  */
 import { isSolved } from '../../math/rewards.js';
 import type { Pair } from '../../search/batch.js';
-import { evaluationRollouts, minibatchOf } from '../../search/config.js';
+import { minibatchOf } from '../../search/config.js';
 import { heldoutPairs } from '../../search/evaluation.js';
 import { failWithoutBaseline, finish, stopReason } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
-import type { RewardModel } from '../../search/reward-model.js';
 import type { Decision, StoppedBy } from '../../search/protocol.js';
 import type { RoundAnswers } from '../../search/round.js';
 import type { Round } from '../../search/state.js';
-import { planAblation } from './ablation.js';
+import { planAblation, planShortening, shortestForm } from './ablation.js';
 import { addProposed, planChildren, planGiven, planMerge } from './children.js';
 import { completeEarlier, recorded, whyStop } from './completion.js';
 import {
@@ -32,13 +31,12 @@ import {
 } from './evaluations.js';
 import { hasEnoughFailures } from './exploration.js';
 import { exploreForDemos, planDemonstrations, withExploration } from './demonstrations.js';
-import { halvedTurns, isHalved } from './exchange.js';
 import { incumbentOf, trimPool } from './pool.js';
 import { beginRound, runBeside, withChildren } from './rounds.js';
-import type { GepaState, RoundPhase, Trial } from './state.js';
+import type { GepaState, RoundPhase } from './state.js';
 import { addDemos, exploreForDescription, requestDemos } from './shown-rows.js';
 import { strategyOf } from './strategies.js';
-import { acceptUntested, decideTests, firstTest, planTests, rejectOrphans, type OpenTest } from './child-tests.js';
+import { decideTests, firstTest, planTests, rejectOrphans, type OpenTest } from './child-tests.js';
 
 export function afterBaseline(state: GepaState, { batches }: Round, decisions: Decision[]): GepaState {
   const after = afterEvaluation(state, 0, batches.baseline!, decisions);
@@ -59,8 +57,6 @@ export function afterRound(
   if (added.state.phase.name === 'failed') return added.state;
   const tested = rejectOrphans(added.state, tests, added.trials, decisions);
   state = tested.state;
-  const halved = tested.trials.find(isHalved);
-  if (halved) return evaluateHalved(state, halved, decisions);
   const open = [...decided.open, ...tested.trials.map((trial) => firstTest(state, trial))];
   if (begins && open.length === 0)
     return (
@@ -103,27 +99,23 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
     const counted = { ...state, nextCandidate: state.nextCandidate + 1 };
     return beginRound(counted, { children: [ablation] });
   }
+  const shorter = stop === 'max_rollouts' ? planShortening(state, model, incumbent) : null;
+  if (shorter !== null) {
+    const { trial, shortening } = shorter;
+    return beginRound(withChildren({ ...state, shortening }, [trial]), { children: [trial] });
+  }
   if (!isEvaluated(state, incumbent) && (stop !== null || isEvaluationDue(state, model, incumbent))) {
     const missing = missingEvaluation(state, model, incumbent);
     if (missing.length === 0) return endGeneration(evaluated(state, incumbent, decisions), decisions);
     if (isAffordable(state, missing.length)) return beginEvaluation(state, incumbent, missing);
   }
-  const halved = stop === 'max_rollouts' ? planHalved(state, model, incumbent) : null;
-  if (halved !== null) return beginRound(withChildren(state, [halved]), { children: [halved] });
+  const shortest = stop === 'max_rollouts' ? shortestForm(state, incumbent) : null;
+  if (shortest !== null && !isEvaluated(state, shortest) && state.best?.candidate === incumbent) {
+    const missing = missingEvaluation(state, model, shortest);
+    const asParent = { ...state, pool: [...state.pool, shortest] };
+    if (isAffordable(state, missing.length)) return beginEvaluation(asParent, shortest, missing);
+  }
   return finishGeneration(state, stop, decisions);
-}
-
-/** The winner with fewer turns, where the reserve for an evaluation is unspent. */
-function planHalved(state: GepaState, model: RewardModel, incumbent: number): Trial | null {
-  const { best, config } = state;
-  if (!strategyOf(state, model).exchangesTurns || best?.candidate !== incumbent) return null;
-  return isAffordable(state, evaluationRollouts(config)) ? halvedTurns(state, incumbent) : null;
-}
-
-function evaluateHalved(before: GepaState, halved: Trial, decisions: Decision[]): GepaState {
-  const state = acceptUntested(before, halved, decisions);
-  const { candidate } = halved;
-  return beginEvaluation(state, candidate, missingEvaluation(state, rewardModelOf(state), candidate));
 }
 
 function beginEvaluation(state: GepaState, candidate: number, evaluation: Pair[]): GepaState {

@@ -19,7 +19,7 @@ export interface Trial {
   removed: number[];
   /** Completed test rounds. */
   rounds: number;
-  /** The child is its parent's graph without a step. */
+  /** The child is its parent's graph without a step, or its prompt without sentences. */
   ablation?: number;
   /** How the model is asked; absent: as at first. */
   approach?: Approach;
@@ -29,6 +29,16 @@ export interface Trial {
   compose?: Composition;
   /** They are the parent's in part, and tested as a text is. */
   exchanges?: true;
+}
+
+/** The removal of parts of the incumbent at the end, see `ablation.ts`. */
+export interface Shortening {
+  incumbent: number;
+  /** The incumbent, or the last shorter form that lost nothing. */
+  shortest: number;
+  /** Which half of its parts was removed last, and the candidate without it. */
+  half: number;
+  asked: number;
 }
 
 /** Rollouts that can be demonstrations, and the sets of them that were tested. */
@@ -81,6 +91,7 @@ export interface GepaState extends SeededState {
   parent?: number | undefined;
   /** By candidate: how many of its steps were tried to remove, see `ablation.ts`. */
   ablated?: Readonly<Record<string, number>>;
+  shortening?: Shortening;
   /** By candidate: how its proposer was asked, if not as at first, or that it has other turns. */
   approaches: Readonly<Record<string, Approach | 'exchange'>>;
   /** By parent: the candidate that was requested as its shorter form. */
@@ -100,6 +111,11 @@ export interface GepaState extends SeededState {
 /** A child that is about to be proposed. */
 export function newTrial(candidate: number, generation: number, parents: number[]): Trial {
   return { candidate, generation, parents, offered: [], shown: [], removed: [], rounds: 0 };
+}
+
+/** Whether a child is its parent without some of its turns or sentences. */
+export function isShortened({ approach, compose, ablation }: Trial): boolean {
+  return approach === 'compress' && (compose !== undefined || ablation !== undefined);
 }
 
 /** Whether a candidate is its parent with other demonstrations. */

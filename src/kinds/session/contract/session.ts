@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { candidateSchema } from '../../../candidates/contract/candidate.js';
 import { leverFields } from '../../../candidates/contract/levers.js';
+import { shorterPromptSchema } from '../../../candidates/contract/shorter.js';
 import {
   concurrencySchema,
   correlationIdSchema,
@@ -100,6 +101,9 @@ export const sessionResultsSchema = z.object({
   best_reward_interval: searchFields.best_reward_interval,
   best_candidate: candidateSchema.nullable(),
   best_prompt: z.object({ messages: z.array(messageSchema), reward: z.number().nullable() }).nullable(),
+  shorter_prompt: shorterPromptSchema
+    .nullable()
+    .describe('null: every part that was tried to remove helps, or the budget did not cover a test.'),
   history: historySchema.describe('The best reward after each generation; generation 0 is the baseline.'),
   stopped_by: z.string().nullable(),
   error: z.string().nullable(),

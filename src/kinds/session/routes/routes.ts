@@ -33,6 +33,7 @@ import type { App, HttpDeps } from '../../../platform/http/deps.js';
 import { problems, sessionParams } from '../../../platform/http/server/schema.js';
 import { sessionForm } from './existing-client.js';
 import { registerExtension } from './extend.js';
+import { readShorterPrompt } from '../../../candidates/routes/shorter-view.js';
 import { registerLineage } from '../../../candidates/routes/routes.js';
 import { registerLevers } from './levers.js';
 import { sessionLineage } from './lineage.js';
@@ -123,13 +124,18 @@ function registerOwn(app: App, deps: HttpDeps, route: JobRoute<SessionHead>): vo
     async (request) => {
       const job = await find(request);
       const { bestCandidateId } = job.projection;
-      const read = await deps.db.org(job.orgId, async (tx) => ({
-        candidates: await readCandidates(tx, job.jobId),
-        telemetry: await readTelemetry(tx, job),
-        usage: await readUsage(tx, job.jobId),
-        agreement: await readAgreement(tx, job),
-        prompt: bestCandidateId ? await readPrompt(tx, job.jobId, bestCandidateId) : null,
-      }));
+      const read = await deps.db.org(job.orgId, async (tx) => {
+        const candidates = await readCandidates(tx, job.jobId);
+        const prompt = bestCandidateId ? await readPrompt(tx, job.jobId, bestCandidateId) : null;
+        return {
+          candidates,
+          prompt,
+          shorter: await readShorterPrompt(tx, job.jobId, candidates, prompt),
+          telemetry: await readTelemetry(tx, job),
+          usage: await readUsage(tx, job.jobId),
+          agreement: await readAgreement(tx, job),
+        };
+      });
       const results = sessionResults(job, read);
       return request.query.include ? results : { ...results, sensor_frames: undefined };
     },

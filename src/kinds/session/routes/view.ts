@@ -119,6 +119,7 @@ export function sessionResults(
     usage: Usage;
     agreement: JudgeAgreement;
     prompt: Prompt | null;
+    shorter: z.output<typeof sessionResultsSchema>['shorter_prompt'];
   },
 ): z.output<typeof sessionResultsSchema> {
   const candidates = read.candidates.map(candidateView);
@@ -129,6 +130,7 @@ export function sessionResults(
     best_reward: reward,
     best_reward_interval,
     best_candidate: best(job, candidates),
+    shorter_prompt: read.shorter,
     best_prompt: read.prompt?.messages ? { messages: rendered(read.prompt), reward } : null,
     stopped_by: job.stoppedBy,
     error: job.errorDetails?.message ?? null,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ProposalRequest } from '../../../../src/core/search/protocol.js';
+import type { Decision, ProposalRequest } from '../../../../src/core/search/protocol.js';
 import { range } from '../../../support/range.js';
 import { config, drive, proposed, type World } from './driver.js';
 
@@ -20,6 +20,7 @@ function showing(reward: (seed: number, shown: readonly number[]) => number, has
     },
     propose(request: ProposalRequest) {
       const { candidate, compose, parent } = request;
+      if (request.kind === 'ablate') return { outcome: 'failed', reason: 'no sentence is new' };
       const [turns] = compose?.demos ?? [];
       const rows = turns && [...turns.labeled, ...turns.bootstrapped];
       sets.set(candidate, rows?.map((ordinal) => seedOf.get(ordinal)!) ?? sets.get(parent)!);
@@ -77,17 +78,22 @@ describe('demonstrations of a GEPA search', () => {
     expect(taught(state.best!.candidate)).toBeGreaterThanOrEqual(Math.max(...raced) + 2);
   });
 
-  test('are halved at the end, where an evaluation is left: at the same reward fewer win', () => {
+  test('leave at the end as long as no row is lost, and fewer win at the same reward', () => {
     const unsolved = (seed: number) => seed % 4 === 3;
-    const { world, sets } = showing((seed, shown) => (unsolved(seed) ? 0 : learned(seed, shown)));
-    const { state, requests } = drive({ ...given, generations: 400, maxRollouts: 300 }, world);
-    const halved = state.candidates.find(({ candidate, parents }) => state.compressed[parents[0]!] === candidate)!;
-    const [parent] = halved.parents;
-    expect(sets.get(halved.candidate)).toEqual(sets.get(parent!)!.slice(0, Math.ceil(sets.get(parent!)!.length / 2)));
-    const rewards = [parent, halved.candidate].map((one) => state.candidates[one!]!.reward!);
-    expect(rewards).toEqual([0.75, 0.75]);
-    expect(state.best!.candidate).toBe(halved.candidate);
+    const { world, sets } = showing((seed, shown) => (unsolved(seed) ? 0 : Number(shown.length >= 2)));
+    const { state, requests, decisions } = drive({ ...given, generations: 400, maxRollouts: 300 }, world);
+    const { shortening, best } = state;
+    expect(best).toEqual({ candidate: shortening!.shortest, reward: 0.75 });
+    expect(sets.get(best!.candidate)!.length).toBeLessThan(4);
+    const tested = requests.filter(({ candidate, stage }) => candidate === shortening!.asked && stage === 'gate');
+    expect(tested.length).toBeLessThanOrEqual(6);
+    expect(of('candidate_accepted', best!.candidate)).toMatchObject([{ reason: 'shorter' }]);
+    expect(of('candidate_rejected', shortening!.asked)).toHaveLength(1);
     expect(requests.length).toBeLessThanOrEqual(300);
+
+    function of(type: Decision['type'], candidate: number) {
+      return decisions.filter((one) => one.type === type && 'candidate' in one && one.candidate === candidate);
+    }
   });
 
   test('are switched off by 0', () => {

@@ -27,7 +27,7 @@ interface Prompt {
 
 const best = 0.92;
 /** Answers that a change draws anew. */
-const redrawn = { turns: 0.35, text: 0.25 };
+const redrawn = { turns: 0.35, text: 0.25, sentences: 0.15 };
 
 const uniform = (...key: (string | number)[]) =>
   createHash('sha1').update(key.join('|')).digest().readUInt32BE(0) / 2 ** 32;
@@ -71,6 +71,10 @@ function openText(run: number, kind: Kind): { world: World; prompts: Map<number,
         const row = values.reduce((total, value) => total + value, 0) / Math.sqrt(values.length);
         const gain = mean + kind.turns.sd * (Math.sqrt(ofRows) * row + Math.sqrt(1 - ofRows) * ofSet);
         add(candidate, parent, moved(parent.text, gain), { turns }, redrawn.turns);
+      } else if (request.kind === 'ablate') {
+        if (parent.text === base.text) return { outcome: 'failed', reason: 'no sentence is new' };
+        const text = base.text + (parent.text - base.text) * (0.2 + 0.8 * uniform(run, candidate, 'left'));
+        add(candidate, parent, parent.share + text - parent.text, { text }, redrawn.sentences);
       } else if (!merge) {
         const form = kind.forms?.[request.approach ?? 'revise'] ?? kind.text;
         const text = moved(parent.text, normal(form, run, candidate));
@@ -126,7 +130,7 @@ test.each<[string, Kind, [budget: number, least: number][]]>([
       forms: { contrast: { mean: 0.1, sd: 0.2 } },
     },
     [
-      [200, 0.58],
+      [200, 0.55],
       [400, 0.64],
     ],
   ],

@@ -1,0 +1,32 @@
+import { attribute } from '../prompts/attribution.js';
+import type { LineageTexts, Texts } from './components.js';
+
+/**
+ * The texts of the last candidate without half of the sentences that its ancestors after the first
+ * and itself added: `half` 0 is the later one, 1 the earlier one. Null: that half has none.
+ */
+export function withoutSentences(lineage: readonly LineageTexts[], half: number): Texts | null {
+  const [root, last] = [lineage[0], lineage.at(-1)];
+  if (root === undefined || last === undefined) return null;
+  const segments = Object.keys(last.texts).flatMap((name) =>
+    attribute(lineage.map(({ texts, ...own }) => ({ ...own, text: texts[name] ?? '' }))).map((own) => ({
+      ...own,
+      name,
+    })),
+  );
+  const added = segments.filter(({ candidate, text }) => candidate !== root.candidate && text.trim() !== '');
+  const middle = Math.floor(added.length / 2);
+  const removed = new Set(half === 0 ? added.slice(middle) : added.slice(0, middle));
+  if (removed.size === 0) return null;
+  const textOf = (name: string) => {
+    const own = segments.filter((segment) => segment.name === name);
+    if (!own.some((segment) => removed.has(segment))) return last.texts[name]!;
+    const kept = own.filter((segment) => !removed.has(segment));
+    return kept
+      .map(({ text }) => text)
+      .join('')
+      .trim();
+  };
+  const texts = Object.fromEntries(Object.keys(last.texts).map((name) => [name, textOf(name)]));
+  return Object.entries(texts).some(([name, text]) => text === '' && last.texts[name] !== '') ? null : texts;
+}
