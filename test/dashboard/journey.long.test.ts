@@ -32,7 +32,7 @@ test('a run from the form is paused, survives a kill -9, ends, is deployed and a
   const page = await open({ url: on.tree.url, apiKey: on.tree.apiKey }, '#/new?sample=1');
   const start = button(page, 'Start');
   await until('the estimate is there', () => start.isEnabled());
-  await page.getByText('20 held-out').waitFor();
+  await page.getByRole('listitem').filter({ hasText: 'held-out' }).waitFor();
   await expectUsable(page);
   await picture(page, 'new-run');
   await start.click();

@@ -106,7 +106,7 @@ const views: View[] = [
   {
     name: 'new',
     fragment: () => '#/new?sample=1',
-    ready: (page) => page.getByText('20 held-out').waitFor(),
+    ready: (page) => page.getByRole('listitem').filter({ hasText: 'held-out' }).waitFor(),
   },
   { name: 'deployments', fragment: () => '#/deployments', ready: region('Deployments') },
   {

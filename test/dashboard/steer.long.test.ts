@@ -5,7 +5,7 @@ import { gate } from '../support/gate.js';
 import { command, createSession, ended, readJob, type Session } from '../support/jobs-over-http.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
-import { rowsBaseline, startRowsWorld } from '../support/worlds/rows.js';
+import { answerAfterTurn, rowsBaseline, startRowsWorld } from '../support/worlds/rows.js';
 
 // What a user does to a session from its page, by what the service then does.
 
@@ -129,7 +129,7 @@ test('a session that found nothing better offers its baseline, and no interval o
   expect(await deploy.getAttribute('class')).not.toContain('primary');
   const estimate = page.locator('.stat').filter({ hasText: 'Estimated reward' });
   await estimate.getByText('0.000').waitFor();
-  expect(await estimate.textContent()).not.toContain(' to ');
+  expect(await estimate.textContent()).toMatch(/0\.000 to 0\.[1-9]/);
 });
 
 test('the service says at its field why it refuses a change', async () => {
@@ -144,4 +144,22 @@ test('the service says at its field why it refuses a change', async () => {
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await command(on.service, id, 'cancel');
   answer();
+});
+
+test('the prompt names what was not shown to help, and links to the prompt without it', async () => {
+  on.world.model.reply(({ n, body }) => ({
+    text: body.model === 'policy' ? answerAfterTurn(body.messages, 4) : `\`\`\`\nAnswer well, please (${n}).\n\`\`\``,
+  }));
+  const gepa = { generations: 200, population_size: 2 };
+  const id = await createSession(on.service, { ...on.world.job(40), gepa, budget: { max_rollouts: 70 } });
+  await ended(on.service, id);
+  const page = await open(on.service, `#/sessions/${id}?tab=prompt`);
+  const removal = page.getByRole('region', { name: 'Not shown to help' });
+  await removal
+    .getByRole('listitem')
+    .first()
+    .getByText(/^Row \d+: rule \d$/)
+    .waitFor();
+  await removal.getByRole('link').click();
+  await page.getByRole('dialog').getByText('and it is shorter than its parent').waitFor();
 });

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { built, deploy } from '../../support/deployments-over-http.js';
 import { createSession, ended, sessions, type Session } from '../../support/jobs-over-http.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
-import { startRowsWorld } from '../../support/worlds/rows.js';
+import { answerAfterTurn, startRowsWorld } from '../../support/worlds/rows.js';
 
 const rules = 4;
 const on = serviceOfFile(() => startRowsWorld(rules));
@@ -19,12 +19,6 @@ function answerByTurns(messages: readonly Turn[]): string {
   const [, rule] = /rule (\d+)/.exec(messages.at(-1)!.content) ?? [];
   const answer = `needs rule-${rule}.`;
   return messages.some(({ role, content }) => role === 'assistant' && content === answer) ? answer : 'No rule.';
-}
-
-/** Any turn teaches all rules but the last. */
-function answerByOneTurn(messages: readonly Turn[]): string {
-  const [, rule] = /rule (\d+)/.exec(messages.at(-1)!.content) ?? [];
-  return Number(rule) < rules - 1 && messages.some(({ role }) => role === 'assistant') ? `needs rule-${rule}.` : 'No.';
 }
 
 function begin(gepa: object, { answer = answerByTurns, budget = 200 } = {}) {
@@ -60,7 +54,7 @@ test('demonstrations: 0 leaves them out', async () => {
 });
 
 test('turns that were not shown to help are offered for removal', async () => {
-  const id = await begin({ generations: 200 }, { answer: answerByOneTurn, budget: 70 });
+  const id = await begin({ generations: 200 }, { answer: (messages) => answerAfterTurn(messages, rules), budget: 70 });
   await ended<Session>(on.service, id);
   const { best_prompt, shorter_prompt: shorter } = await on.service.api.call<{
     best_prompt: { messages: Turn[] };

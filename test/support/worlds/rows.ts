@@ -31,6 +31,12 @@ export function answerRule(messages: readonly { content: string }[]): string | n
   return messages[0]!.content.includes(`rule-${rule}.`) ? `needs rule-${rule}.` : 'No rule.';
 }
 
+/** The policy's answer where any turn teaches all rules but the last. */
+export function answerAfterTurn(messages: readonly { role: string; content: string }[], rules: number): string {
+  const [, rule] = /rule (\d+)/.exec(messages.at(-1)!.content) ?? [];
+  return Number(rule) < rules - 1 && messages.some(({ role }) => role === 'assistant') ? `needs rule-${rule}.` : 'No.';
+}
+
 export async function startRowsWorld(rules = 4, models = fakeModels): Promise<RowsWorld> {
   const rows = (count: number) => Array.from({ length: count }, (_, seed) => ruleRow(seed, rules));
   const reply = (request: ModelRequest): ModelReply => {
