@@ -151,7 +151,7 @@ test('the prompt names what was not shown to help, and links to the prompt witho
     text: body.model === 'policy' ? answerAfterTurn(body.messages, 4) : `\`\`\`\nAnswer well, please (${n}).\n\`\`\``,
   }));
   const gepa = { generations: 200, population_size: 2 };
-  const id = await createSession(on.service, { ...on.world.job(40), gepa, budget: { max_rollouts: 70 } });
+  const id = await createSession(on.service, { ...on.world.job(40), gepa, budget: { max_rollouts: 110 } });
   await ended(on.service, id);
   const page = await open(on.service, `#/sessions/${id}?tab=prompt`);
   const removal = page.getByRole('region', { name: 'Not shown to help' });

@@ -54,7 +54,7 @@ test('demonstrations: 0 leaves them out', async () => {
 });
 
 test('turns that were not shown to help are offered for removal', async () => {
-  const id = await begin({ generations: 200 }, { answer: (messages) => answerAfterTurn(messages, rules), budget: 70 });
+  const id = await begin({ generations: 200 }, { answer: (messages) => answerAfterTurn(messages, rules), budget: 110 });
   await ended<Session>(on.service, id);
   const { best_prompt, shorter_prompt: shorter } = await on.service.api.call<{
     best_prompt: { messages: Turn[] };

@@ -30,8 +30,10 @@ const halves = [
 type Half = (typeof halves)[number];
 /** Rows of each of the two tests of a shorter prompt. */
 export const shorteningRows = 3;
-/** The share of the budget that is kept for them. */
-const shorteningShare = 1 / 20;
+/** Generations in a row without a gain, from which on rollouts are kept for them. */
+const quietGenerations = 2;
+/** The share of the budget that is kept. */
+const shorteningShare = 1 / 30;
 
 /** Plans the incumbent without its next step; null: there is none, or no budget. */
 export function planAblation(state: GepaState): Trial | null {
@@ -56,8 +58,9 @@ export function countAblation(state: GepaState, { parents, ablation }: Trial, { 
 export function ablationReserve(state: GepaState, model: RewardModel): number {
   const incumbent = incumbentOf(state, model);
   if (canAblate(state, incumbent)) return firstSeeds + ablationSeeds(state);
-  // Without a budget the last generation ends the search.
-  return canShorten(state, model, incumbent) ? Math.floor(shorteningShare * (state.config.maxRollouts ?? 0)) : 0;
+  // While the search gains, further gains are worth more. Without a budget the generations end it.
+  const isWanted = state.quiet >= quietGenerations && canShorten(state, model, incumbent);
+  return isWanted ? Math.floor(shorteningShare * (state.config.maxRollouts ?? 0)) : 0;
 }
 
 /** The most seeds of the second test round. */

@@ -6,14 +6,15 @@
  * share of a shown gain that transfers to other seeds, and how much easier the train seeds are than
  * the evaluation seeds. It observes evaluations, and scores on train seeds without results of any
  * ancestor: no edit was made for those. Regression seeds of all tested children measure how often
- * an edit breaks a solved seed.
+ * an edit breaks a solved seed. Turns are tested on seeds that they do not show, so the gain of
+ * their test counts for all seeds as it is.
  */
 import { mean, solvedReward, square, sum } from '../../math/rewards.js';
 import { studentT95 } from '../../math/statistics.js';
 import type { RewardEstimate, RewardModel } from '../../search/reward-model.js';
 import { evaluationRollouts } from '../../search/config.js';
 import { measuredOn, readOwn } from '../../search/results.js';
-import type { GepaState } from './state.js';
+import { isSet, type GepaState } from './state.js';
 
 /** Prior of a session's transfer: the ratio of repair rates on other and on shown failures. */
 const transfer = { mean: 0.19, variance: square(0.11) };
@@ -68,7 +69,11 @@ export function forecast(state: GepaState, model: RewardModel, candidate: number
     ],
   };
   for (const [member, edits] of steps) {
-    for (const edit of edits) filter = afterEdit(filter, scores.repairRate(edit), regressionRate, processVariance);
+    for (const edit of edits) {
+      filter = isSet(state, edit)
+        ? afterTurns(filter, scores.gainOfTurns(edit, filter.at[0]), processVariance)
+        : afterEdit(filter, scores.repairRate(edit), regressionRate, processVariance);
+    }
     const { reward } = summaries.get(member)!;
     if (reward !== null) filter = afterObservation(filter, [1, 0, 0], scale.to(reward), evaluationNoise);
     for (const score of scores.unseenScores(member)) filter = afterObservation(filter, [1, 0, 1], score, between);
@@ -183,12 +188,31 @@ class TrainScores {
 
   /** The share of the possible gain that a candidate made on the failures of its test. */
   repairRate(candidate: number): number {
-    const failed = this.testsOf(candidate).filter(
-      ({ expected }) => expected !== null && expected < this.perfect - 1e-9,
-    );
+    const failed = this.testsOf(candidate).filter((test) => this.isFailure(test));
     const gained = sum(failed.map(({ score, expected }) => score - expected!));
     const open = sum(failed.map(({ expected }) => this.perfect - expected!));
     return open <= 1e-9 ? 0 : Math.min(1, Math.max(-1, gained / open));
+  }
+
+  /** The gain of other turns over all seeds, from the failures and solved seeds of their test. */
+  gainOfTurns(candidate: number, before: number): { mean: number; variance: number } {
+    const solved = Math.min(1, Math.max(0, before));
+    const gains = [true, false].map((isFailed) => {
+      const share = isFailed ? 1 - solved : solved;
+      const differences = this.testsOf(candidate)
+        .filter((test) => test.expected !== null && this.isFailure(test) === isFailed)
+        .map(({ score, expected }) => score - expected!);
+      // One more seed without a difference: a few seeds show no certainty.
+      const weight = differences.length + 1;
+      const center = sum(differences) / weight;
+      const squares = sum([0, ...differences].map((difference) => square(difference - center)));
+      return { mean: share * center, variance: (square(share) * squares) / square(weight) };
+    });
+    return { mean: sum(gains.map((gain) => gain.mean)), variance: sum(gains.map((gain) => gain.variance)) };
+  }
+
+  private isFailure({ expected }: TrainScore): boolean {
+    return expected !== null && expected < this.perfect - 1e-9;
   }
 
   private estimateRegressionRate(): number {
@@ -243,6 +267,14 @@ function afterEdit({ at, covariance }: Filter, repairRate: number, regressionRat
       [b, covariance[1][1], covariance[1][2]],
       [c, covariance[2][1], covariance[2][2]],
     ],
+  };
+}
+
+function afterTurns({ at, covariance }: Filter, gain: { mean: number; variance: number }, variance: number): Filter {
+  const [[own, share, ease], ...others] = covariance;
+  return {
+    at: [at[0] + gain.mean, at[1], at[2]],
+    covariance: [[own + gain.variance + variance, share, ease], ...others],
   };
 }
 

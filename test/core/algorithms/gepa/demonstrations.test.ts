@@ -61,6 +61,13 @@ describe('demonstrations of a GEPA search', () => {
     expect(new Set(sets.get(state.best!.candidate)!.map(labelOf)).size).toBeGreaterThanOrEqual(labels - 1);
   });
 
+  test('that gained on every row of their test are expected to gain on others', () => {
+    const { world } = showing((_, shown) => Number(shown.length > 0));
+    const { decisions } = drive(given, world);
+    const [accepted] = decisions.flatMap((one) => (one.type === 'candidate_accepted' ? [one] : []));
+    expect(accepted!.estimate).toBeGreaterThan(0.8);
+  });
+
   test('are exchanged a few at a time where some rows teach more than others', () => {
     const teaches = (seed: number) => seed % 6 === 1;
     const difficulty = (seed: number) => ((seed * 37) % 100) / 100;
