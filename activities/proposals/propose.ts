@@ -9,7 +9,7 @@ import { rewritableNames } from '../../src/core/prompts/row-template.js';
 import { lineageOf } from '../../src/core/proposals/components.js';
 import { composeTexts } from '../../src/core/proposals/compose.js';
 import { withoutSentences } from '../../src/core/proposals/shorten.js';
-import type { Composition, ProposalRequest } from '../../src/core/search/protocol.js';
+import type { ProposalRequest } from '../../src/core/search/protocol.js';
 import type { TracedRun } from '../../src/core/jobs/trace.js';
 import { buildDemos, NothingToShow } from '../../src/candidates/store/demos.js';
 import type { JobRef } from '../../src/jobs/store/events.js';
@@ -91,7 +91,7 @@ async function makeProposal(
     case 'ablate':
       return derive(pool, spec, request);
     case 'compose':
-      return compose(deps, job, spec as SessionSpec, pool, request.compose!);
+      return compose(deps, job, spec as SessionSpec, pool, request);
     case 'given':
       return given(deps, job, pool, request);
     case 'rewrite':
@@ -141,8 +141,9 @@ async function compose(
   job: JobRef,
   spec: SessionSpec,
   pool: CandidatePool,
-  { texts: sources, demos: slots, parents }: Composition,
+  { parent, approach, compose: wanted }: ProposalRequest,
 ): Promise<Proposal> {
+  const { texts: sources, demos: slots, parents } = wanted!;
   const textsFrom = (candidate: number) => componentTexts(pool.get(candidate).messages);
   const names = rewritableNames(spec, textsFrom(0));
   const texts = { ...textsFrom(0), ...composeTexts(names, sources, textsFrom) };
@@ -153,5 +154,9 @@ async function compose(
     });
   const most = spec.maxPromptTokens ?? Infinity;
   const messages = Object.values(texts).map((content) => ({ content }));
-  return { outcome: 'composed', texts, demos: fittingDemos(messages, demos, most), parents };
+  const fitting = fittingDemos(messages, demos, most);
+  // The parent shows fewer turns than were planned, where not all of them fit.
+  const shown = new Set(pool.get(parent).demos.map(({ ordinal }) => ordinal));
+  const kept = approach === 'compress' ? fitting.filter(({ ordinal }) => shown.has(ordinal)) : fitting;
+  return { outcome: 'composed', texts, demos: kept, parents };
 }

@@ -5,7 +5,7 @@ import { gate } from '../support/gate.js';
 import { command, createSession, ended, readJob, type Session } from '../support/jobs-over-http.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
-import { answerAfterTurn, rowsBaseline, startRowsWorld } from '../support/worlds/rows.js';
+import { rowsBaseline, startRowsWorld, withIdleTurns } from '../support/worlds/rows.js';
 
 // What a user does to a session from its page, by what the service then does.
 
@@ -147,11 +147,7 @@ test('the service says at its field why it refuses a change', async () => {
 });
 
 test('the prompt names what was not shown to help, and links to the prompt without it', async () => {
-  on.world.model.reply(({ n, body }) => ({
-    text: body.model === 'policy' ? answerAfterTurn(body.messages, 4) : `\`\`\`\nAnswer well, please (${n}).\n\`\`\``,
-  }));
-  const gepa = { generations: 200, population_size: 2 };
-  const id = await createSession(on.service, { ...on.world.job(40), gepa, budget: { max_rollouts: 110 } });
+  const id = await createSession(on.service, withIdleTurns(on.world));
   await ended(on.service, id);
   const page = await open(on.service, `#/sessions/${id}?tab=prompt`);
   const removal = page.getByRole('region', { name: 'Not shown to help' });

@@ -14,7 +14,7 @@ export const shorterPromptSchema = z
     candidate_id: z.string(),
     removed: z.array(removedPartSchema).describe('What it lacks of the best prompt.'),
     tested_rows: z.int().describe('Rows that the best prompt gets right, on which it lost nothing.'),
-    reward: z.number().nullable().describe('On the evaluation rows; null: the budget did not cover its evaluation.'),
+    reward: z.number().nullable().describe('On the evaluation rows; null: the budget did not cover them.'),
   })
   .meta({
     id: 'ShorterPrompt',

@@ -16,9 +16,10 @@ export async function readShorterPrompt(
   candidates: readonly CandidateRow[],
   best: Prompt | null,
 ): Promise<ShorterPrompt | null> {
-  const row = best && shortestForm(candidates, best.candidateId);
-  const prompt = row && (await readPrompt(tx, jobId, row.id));
-  if (!row || !prompt) return null;
+  const own = candidates.find(({ id }) => id === best?.candidateId);
+  const row = own ? shortestForm(candidates, own.id) : null;
+  if (!best || !row || isWorse(row, own!)) return null;
+  const prompt = (await readPrompt(tx, jobId, row.id))!;
   return {
     candidate_id: row.id,
     removed: removedParts(best, prompt),
@@ -27,11 +28,16 @@ export async function readShorterPrompt(
   };
 }
 
+/** Whether the evaluation shows that the parts help. */
+function isWorse(short: CandidateRow, long: CandidateRow): boolean {
+  return short.reward !== null && long.reward !== null && short.reward < long.reward;
+}
+
 /** The last of the candidates that each are their parent without parts, from `id` on. */
 function shortestForm(candidates: readonly CandidateRow[], id: string): CandidateRow | null {
-  const next = candidates.find(({ parentIds, decision }) => {
+  const next = candidates.find(({ parentIds, decision, isWritten }) => {
     const isShorter = decision?.type === 'candidate_accepted' && decision.reason === 'shorter';
-    return isShorter && parentIds.length === 1 && parentIds[0] === id;
+    return isShorter && !isWritten && parentIds.length === 1 && parentIds[0] === id;
   });
   return next ? (shortestForm(candidates, next.id) ?? next) : null;
 }

@@ -20,6 +20,8 @@ export interface CandidateRow extends Record<string, unknown> {
   decision: DecisionRecord | null;
   /** The numbers of the candidates that it combines; empty: it is no merge. */
   merged: number[];
+  /** Whether a proposer wrote its text. */
+  isWritten: boolean;
 }
 
 /** `after` is a lever version, `limit` a count. */
@@ -42,7 +44,7 @@ export async function readCandidates(tx: Tx, jobId: string, only: CandidateFilte
      select c.id, c.lever_version as "leverVersion", c.generation, c.parent_ids as "parentIds", c.status, c.reward, c.reward_interval as interval,
             (c.reward_sum + coalesce(r.rewards, 0)) / nullif(c.rewards_counted + coalesce(r.succeeded, 0), 0) as "avgReward",
             c.rollouts_counted + coalesce(r.n, 0) as "rolloutCount", c.decision,
-            coalesce(c.detail->'merge'->'parents', '[]') as merged
+            coalesce(c.detail->'merge'->'parents', '[]') as merged, coalesce(c.detail ? 'reflection', false) as "isWritten"
        from candidates c left join fresh r on r.candidate_id = c.id
       where c.job_id = $1 and ($3::text is null or c.id = $3) and ($4::text is null or c.status = $4)
         and c.lever_version > $5 order by c.lever_version limit $6`,

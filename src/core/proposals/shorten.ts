@@ -2,8 +2,8 @@ import { attribute } from '../prompts/attribution.js';
 import type { LineageTexts, Texts } from './components.js';
 
 /**
- * The texts of the last candidate without half of the sentences that its ancestors after the first
- * and itself added: `half` 0 is the later one, 1 the earlier one. Null: that half has none.
+ * The texts of the last candidate without half of the sentences that it and its ancestors after the
+ * first added: `half` 0 is the later one, 1 the earlier one. Null: that half has none.
  */
 export function withoutSentences(lineage: readonly LineageTexts[], half: number): Texts | null {
   const [root, last] = [lineage[0], lineage.at(-1)];
@@ -21,12 +21,19 @@ export function withoutSentences(lineage: readonly LineageTexts[], half: number)
   const textOf = (name: string) => {
     const own = segments.filter((segment) => segment.name === name);
     if (!own.some((segment) => removed.has(segment))) return last.texts[name]!;
-    const kept = own.filter((segment) => !removed.has(segment));
-    return kept
-      .map(({ text }) => text)
-      .join('')
-      .trim();
+    return joined(own.map((segment) => ({ text: segment.text, isKept: !removed.has(segment) })));
   };
   const texts = Object.fromEntries(Object.keys(last.texts).map((name) => [name, textOf(name)]));
   return Object.entries(texts).some(([name, text]) => text === '' && last.texts[name] !== '') ? null : texts;
+}
+
+/** The kept segments; a line ends although its last segment leaves. */
+function joined(segments: readonly { text: string; isKept: boolean }[]): string {
+  let text = '';
+  for (const segment of segments) {
+    const [ending = ''] = /\s*$/.exec(segment.text) ?? [];
+    if (segment.isKept) text += segment.text;
+    else if (/[\r\n]/.test(ending) && !/[\r\n]\s*$/.test(text)) text = text.trimEnd() + ending;
+  }
+  return text.trim();
 }

@@ -14,7 +14,7 @@ export interface PlannedProposal {
   parents: number[];
   /** Rollouts that the proposer may be shown. */
   offered?: readonly { ordinal: number }[];
-  /** The candidate is its parent's graph without a step. */
+  /** The candidate is its parent's graph without a step, or its prompt without sentences. */
   ablation?: number;
   /** A person's prompt, by its id. */
   given?: string;
@@ -36,7 +36,7 @@ export function proposalRequests(
     const { ablation, approach, given, compose } = proposal;
     const request = { candidate, parent: parents[0]!, generation, ordinals: offered.map(({ ordinal }) => ordinal) };
     if (given !== undefined) return { ...request, kind: 'given', given };
-    if (compose !== undefined) return { ...request, kind: 'compose', compose };
+    if (compose !== undefined) return { ...request, kind: 'compose', compose, ...(approach && { approach }) };
     if (parents.length > 1) return { ...request, kind: 'merge', merge: parents };
     if (ablation !== undefined) return { ...request, kind: 'ablate', ablation };
     if (approach !== undefined) {

@@ -54,7 +54,7 @@ export interface ProposalRequest {
   tried?: TriedCandidate[];
   /** `rewrite`: how components are chosen. */
   components?: ComponentChoice;
-  /** `rewrite` in a stalled search: how the model is asked. */
+  /** `rewrite` in a stalled search: how the model is asked. `compose`: `compress` adds no turn. */
   approach?: Approach;
   /** `rewrite`: the question has the description of the task, and a tip. */
   guide?: { tip: string | null };

@@ -26,6 +26,12 @@ describe('withoutSentences', () => {
     expect(withoutSentences(lineage, 1)).toEqual({ ...last.texts, system: 'Answer with the label.' });
   });
 
+  test('ends a line where its last sentence leaves', () => {
+    const list = 'Classify. Be brief.\n- spam\n- ham';
+    const before = { ...root, texts: { ...root.texts, system: 'Classify.\n- spam\n- ham' } };
+    expect(withoutSentences([before, child(list)], 0)!.system).toBe(before.texts.system);
+  });
+
   test('has no half of one sentence beside it, and leaves no text empty', () => {
     const one = [root, child('Answer with the label. Be brief.')];
     expect(withoutSentences(one, 0)!.system).toBe(root.texts.system);

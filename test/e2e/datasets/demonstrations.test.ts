@@ -3,7 +3,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { built, deploy } from '../../support/deployments-over-http.js';
 import { createSession, ended, sessions, type Session } from '../../support/jobs-over-http.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
-import { answerAfterTurn, startRowsWorld } from '../../support/worlds/rows.js';
+import { startRowsWorld, withIdleTurns } from '../../support/worlds/rows.js';
 
 const rules = 4;
 const on = serviceOfFile(() => startRowsWorld(rules));
@@ -21,14 +21,14 @@ function answerByTurns(messages: readonly Turn[]): string {
   return messages.some(({ role, content }) => role === 'assistant' && content === answer) ? answer : 'No rule.';
 }
 
-function begin(gepa: object, { answer = answerByTurns, budget = 200 } = {}) {
+function begin(gepa: object) {
   on.world.model.reply(({ n, body }) => ({
-    text: body.model === 'policy' ? answer(body.messages) : `\`\`\`\nAnswer well, please (${n}).\n\`\`\``,
+    text: body.model === 'policy' ? answerByTurns(body.messages) : `\`\`\`\nAnswer well, please (${n}).\n\`\`\``,
   }));
   return createSession(on.service, {
     ...on.world.job(40),
     gepa: { population_size: 2, generations: 4, ...gepa },
-    budget: { max_rollouts: budget },
+    budget: { max_rollouts: 200 },
   });
 }
 
@@ -54,7 +54,7 @@ test('demonstrations: 0 leaves them out', async () => {
 });
 
 test('turns that were not shown to help are offered for removal', async () => {
-  const id = await begin({ generations: 200 }, { answer: (messages) => answerAfterTurn(messages, rules), budget: 110 });
+  const id = await createSession(on.service, withIdleTurns(on.world));
   await ended<Session>(on.service, id);
   const { best_prompt, shorter_prompt: shorter } = await on.service.api.call<{
     best_prompt: { messages: Turn[] };

@@ -1,3 +1,4 @@
+import { range } from '../range.js';
 import type { ModelReply, ModelRequest } from '../fakes/model.js';
 import { startModelWorld, type ModelWorld } from './model.js';
 import { propose } from './rules.js';
@@ -31,10 +32,16 @@ export function answerRule(messages: readonly { content: string }[]): string | n
   return messages[0]!.content.includes(`rule-${rule}.`) ? `needs rule-${rule}.` : 'No rule.';
 }
 
-/** The policy's answer where any turn teaches all rules but the last. */
-export function answerAfterTurn(messages: readonly { role: string; content: string }[], rules: number): string {
-  const [, rule] = /rule (\d+)/.exec(messages.at(-1)!.content) ?? [];
-  return Number(rule) < rules - 1 && messages.some(({ role }) => role === 'assistant') ? `needs rule-${rule}.` : 'No.';
+/** A session that shows more turns than help: any turn teaches all rules but the last. */
+export function withIdleTurns(world: RowsWorld, rules = 4): object {
+  world.model.reply(({ n, body }) => {
+    if (body.model !== fakeModels.policy) return { text: `\`\`\`\nAnswer well, please (${n}).\n\`\`\`` };
+    const [, rule] = /rule (\d+)/.exec(body.messages.at(-1)!.content) ?? [];
+    const isTaught = Number(rule) < rules - 1 && body.messages.some(({ role }) => role === 'assistant');
+    return { text: isTaught ? `needs rule-${rule}.` : 'No rule.' };
+  });
+  const seeds = { train_seeds: range(0, 20), evaluation: { seeds: range(20, 20) } };
+  return { ...world.job(40), gepa: { population_size: 2, generations: 200, ...seeds }, budget: { max_rollouts: 130 } };
 }
 
 export async function startRowsWorld(rules = 4, models = fakeModels): Promise<RowsWorld> {

@@ -86,11 +86,14 @@ class BestPrompt(TypedDict):
     reward: Optional[float]
 
 
-class RemovedPart(TypedDict, total=False):
+class RemovedText(TypedDict):
     kind: str
+    text: str
+
+
+class RemovedPart(RemovedText, total=False):
     component: str
     seed: Optional[int]
-    text: str
 
 
 class ShorterPrompt(TypedDict):

@@ -11,7 +11,7 @@ import type { ProposalAnswer } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { solvedSeeds } from '../../search/targeted-test.js';
 import { gepaLimits, roomForCandidates } from './config.js';
-import { isTested, ownSet, withTurns } from './demonstrations.js';
+import { ownSet, withTurns } from './demonstrations.js';
 import { isOpenText } from './open-text.js';
 import { incumbentOf } from './pool.js';
 import { newTrial, type GepaState, type Shortening, type Trial } from './state.js';
@@ -30,10 +30,11 @@ const halves = [
 type Half = (typeof halves)[number];
 /** Rows of each of the two tests of a shorter prompt. */
 export const shorteningRows = 3;
-/** Generations in a row without a gain, from which on rollouts are kept for them. */
+/** Generations in a row without a gain, from which on rollouts are kept for these tests. */
 const quietGenerations = 2;
-/** The share of the budget that is kept. */
+/** The share of the budget that is kept, and the most rollouts. */
 const shorteningShare = 1 / 30;
+const mostReserved = 40;
 
 /** Plans the incumbent without its next step; null: there is none, or no budget. */
 export function planAblation(state: GepaState): Trial | null {
@@ -58,9 +59,10 @@ export function countAblation(state: GepaState, { parents, ablation }: Trial, { 
 export function ablationReserve(state: GepaState, model: RewardModel): number {
   const incumbent = incumbentOf(state, model);
   if (canAblate(state, incumbent)) return firstSeeds + ablationSeeds(state);
-  // While the search gains, further gains are worth more. Without a budget the generations end it.
-  const isWanted = state.quiet >= quietGenerations && canShorten(state, model, incumbent);
-  return isWanted ? Math.floor(shorteningShare * (state.config.maxRollouts ?? 0)) : 0;
+  // While the search gains, further gains are worth more.
+  const isQuiet = state.quiet >= quietGenerations && !hasGained(state);
+  if (!isQuiet || !canShorten(state, model, incumbent)) return 0;
+  return Math.floor(Math.min(mostReserved, shorteningShare * (state.config.maxRollouts ?? 0)));
 }
 
 /** The most seeds of the second test round. */
@@ -84,11 +86,13 @@ function ablationsOf({ ablated = {} }: GepaState, candidate: number): number {
  * its parts; null: all were tried, or no budget.
  */
 export function planShortening(state: GepaState, model: RewardModel, incumbent: number): Shorter | null {
-  if (!canShorten(state, model, incumbent) || searchRollouts(state) < shorteningRows) return null;
+  if (!canShorten(state, model, incumbent) || searchRollouts(state) <= shorteningRows) return null;
   if (roomForCandidates(state) <= 0) return null;
   const from = shorteningOf(state, incumbent);
-  const shown = tellingRows(state, model, from.shortest);
-  if (shown.length === 0) return null;
+  const rows = tellingRows(state, model, from.shortest, state.nextCandidate);
+  // Both of its tests need rows.
+  if (rows.length <= shorteningRows) return null;
+  const shown = rows.slice(0, shorteningRows);
   for (let half = from.half; half < halves.length; half += 1) {
     const parts = withoutHalf(state, from.shortest, halves[half]!);
     if (parts === null) continue;
@@ -107,6 +111,11 @@ interface Shorter {
 export function shortestForm(state: GepaState, incumbent: number): number | null {
   const { shortest } = shorteningOf(state, incumbent);
   return shortest === incumbent ? null : shortest;
+}
+
+/** Whether a candidate of the generation that ends was accepted. */
+function hasGained({ candidates, pool, generation }: GepaState): boolean {
+  return candidates.some((own) => own.generation === generation && pool.includes(own.candidate));
 }
 
 function canShorten(state: GepaState, model: RewardModel, incumbent: number): boolean {
@@ -130,12 +139,15 @@ function withoutHalf(state: GepaState, candidate: number, half: Half): Pick<Tria
   const own = ownSet(state, candidate, known);
   const middle = Math.floor(own.length / 2);
   const kept = half.keeps === 'first' ? own.slice(0, middle) : own.slice(middle);
-  return kept.length === own.length || isTested(known, kept) ? null : { compose: withTurns(known, candidate, kept) };
+  return kept.length === own.length ? null : { compose: withTurns(known, candidate, kept) };
 }
 
-/** Solved rows, those first that the baseline fails: there the prompt makes the difference. */
-function tellingRows(state: GepaState, model: RewardModel, candidate: number): number[] {
-  const solved = solvedSeeds(state, model, candidate, state.nextCandidate);
-  const isRepaired = (seed: number) => (model.posterior(0, seed)?.mean ?? 1) < model.posterior(candidate, seed)!.mean;
-  return [...solved.filter(isRepaired), ...solved.filter((seed) => !isRepaired(seed))].slice(0, shorteningRows);
+/**
+ * Rows that the parent solves and the candidate did not run, those first that the baseline fails:
+ * there the prompt makes the difference.
+ */
+export function tellingRows(state: GepaState, model: RewardModel, parent: number, candidate: number): number[] {
+  const solved = solvedSeeds(state, model, parent, candidate);
+  const isRepaired = (seed: number) => (model.posterior(0, seed)?.mean ?? 1) < model.posterior(parent, seed)!.mean;
+  return [...solved.filter(isRepaired), ...solved.filter((seed) => !isRepaired(seed))];
 }

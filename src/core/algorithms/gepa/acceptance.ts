@@ -11,7 +11,7 @@
 import { pairsOf, type Pair } from '../../search/batch.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { isCheaper } from '../../search/costs.js';
-import { ablationSeeds, shorteningRows } from './ablation.js';
+import { ablationSeeds, shorteningRows, tellingRows } from './ablation.js';
 import { maxRegressionSeeds } from './config.js';
 import { confirmingSeeds, wonRace } from './demonstrations.js';
 import { searchRollouts } from '../../search/budget.js';
@@ -40,11 +40,15 @@ export type AcceptanceStep = { ask: Pair[] } | AcceptanceResult;
 /** The next step of a child after a test round. */
 export function decideAcceptance(state: GepaState, model: RewardModel, trial: Trial): AcceptanceStep {
   const { candidate, parents, shown, rounds } = trial;
+  if (isShortened(trial) && rounds === 1 && losesNothing(state, model, trial)) {
+    return { ask: pairsOf(candidate, tellingRows(state, model, parents[0]!, candidate).slice(0, shorteningRows)) };
+  }
   const races = isRacing(trial);
   const { accept: rules } = strategyOf(state, model);
   const compared = comparedSeeds(state, model, candidate);
   const sums = sumsOf(compared, model);
   const verdict = verdictOf(state, model, trial, compared);
+  if (isShortened(trial)) return verdict;
   const { gain, slack } = sums;
   const mayBeCheaper = gain >= -slack && savingOf(state, trial) !== null;
   if (parents.length > 1 || (gain <= slack && !mayBeCheaper)) return verdict;
@@ -93,11 +97,20 @@ function verdictOf(
 ): AcceptanceResult {
   const { expectedSum, childSum, gain, slack, isGain, isKept } = sumsOf(compared, model);
   if (trial.parents.length > 1) return { accepted: isKept, expectedSum, childSum };
+  if (isShortened(trial)) {
+    const accepted = trial.rounds > 1 && losesNothing(state, model, trial);
+    return { accepted, ...(accepted && { saves: 'shorter' }), expectedSum, childSum };
+  }
   if (isGain && strategyOf(state, model).accept.lasts(state, model, trial, compared))
     return { accepted: true, expectedSum, childSum };
   // A child that solves nothing is cheap too, so require a parent with something to lose.
   const saves = gain >= -slack && expectedSum > slack && trial.rounds > 1 ? savingOf(state, trial) : null;
   return { accepted: saves !== null, ...(saves && { saves }), expectedSum, childSum };
+}
+
+/** Whether a prompt without some of its parts has lost none of the rows that it ran. */
+function losesNothing(state: GepaState, model: RewardModel, { candidate }: Trial): boolean {
+  return comparedSeeds(state, model, candidate).every(({ own, expected }) => own >= expected.mean - 1e-9);
 }
 
 function savingOf({ costs }: GepaState, { candidate, parents, approach }: Trial): 'cheaper' | 'shorter' | null {
@@ -114,7 +127,6 @@ export function regressionSeeds(state: GepaState, model: RewardModel, trial: Tri
   const { candidate, parents, removed, ablation, approach } = trial;
   if (isRacing(trial)) return confirmingSeeds(state, model, trial);
   const solved = solvedSeeds(state, model, parents[0]!, candidate);
-  if (isShortened(trial)) return solved.slice(0, Math.min(shorteningRows, Math.floor(searchRollouts(state))));
   if (ablation !== undefined || approach === 'compress')
     return solved.slice(0, Math.max(1, Math.min(ablationSeeds(state), searchRollouts(state))));
   const taught = removed.flatMap((ancestor) =>

@@ -46,8 +46,8 @@ export function isDemonstrating(state: GepaState, once: boolean): boolean {
   if (demonstrations === undefined) return config.editsStructure !== true;
   if (demonstrations === 'none' || mostTurns(config, demonstrations) === 0) return false;
   const hasSet = ({ candidate }: CandidateSummary) => isSet(state, candidate);
-  // A shorter form is no new set.
-  const isNew = ({ candidate }: CandidateSummary) => candidate > 0 && approaches[candidate] !== 'compress';
+  const isShorterSet = (summary: CandidateSummary) => hasSet(summary) && approaches[summary.candidate] === 'compress';
+  const isNew = (summary: CandidateSummary) => summary.candidate > 0 && !isShorterSet(summary);
   const tested = candidates.filter((summary) => isNew(summary) && results[summary.candidate] !== undefined);
   const latest = tested.findLast(hasSet);
   if (latest && (once || begun - latest.generation <= textsBetween)) return false;

@@ -42,8 +42,10 @@ export function evaluated(before: GepaState, candidate: number, decisions: Decis
   if (reward === null) return withoutReward(before, candidate);
   const rated = { candidate, reward };
   const state = recordEvaluation(before, rated, sampleOf(evaluatedRows(before, candidate)), decisions);
-  const { best, asked: evaluatedAt } = state;
-  return { ...state, evaluatedAt, best: best === null || isBetter(state, rated, best) ? rated : best };
+  const { best, asked: evaluatedAt, pool } = state;
+  if (best !== null && !isBetter(state, rated, best)) return { ...state, evaluatedAt };
+  // A shorter form becomes a parent only as the best.
+  return { ...state, evaluatedAt, best: rated, pool: pool.includes(candidate) ? pool : [...pool, candidate] };
 }
 
 /** The rollouts of an evaluation beside the search, if one is due; null: none. */

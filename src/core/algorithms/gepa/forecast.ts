@@ -14,6 +14,8 @@ import { studentT95 } from '../../math/statistics.js';
 import type { RewardEstimate, RewardModel } from '../../search/reward-model.js';
 import { evaluationRollouts } from '../../search/config.js';
 import { measuredOn, readOwn } from '../../search/results.js';
+import { comparedSeeds } from '../../search/targeted-test.js';
+import { overallGain } from './open-text.js';
 import { isSet, type GepaState } from './state.js';
 
 /** Prior of a session's transfer: the ratio of repair rates on other and on shown failures. */
@@ -71,7 +73,7 @@ export function forecast(state: GepaState, model: RewardModel, candidate: number
   for (const [member, edits] of steps) {
     for (const edit of edits) {
       filter = isSet(state, edit)
-        ? afterTurns(filter, scores.gainOfTurns(edit, filter.at[0]), processVariance)
+        ? afterTurns(filter, scores.gainOfTurns(edit, summaries.get(edit)!.parents[0]!), processVariance)
         : afterEdit(filter, scores.repairRate(edit), regressionRate, processVariance);
     }
     const { reward } = summaries.get(member)!;
@@ -194,21 +196,12 @@ class TrainScores {
     return open <= 1e-9 ? 0 : Math.min(1, Math.max(-1, gained / open));
   }
 
-  /** The gain of other turns over all seeds, from the failures and solved seeds of their test. */
-  gainOfTurns(candidate: number, before: number): { mean: number; variance: number } {
-    const solved = Math.min(1, Math.max(0, before));
-    const gains = [true, false].map((isFailed) => {
-      const share = isFailed ? 1 - solved : solved;
-      const differences = this.testsOf(candidate)
-        .filter((test) => test.expected !== null && this.isFailure(test) === isFailed)
-        .map(({ score, expected }) => score - expected!);
-      // One more seed without a difference: a few seeds show no certainty.
-      const weight = differences.length + 1;
-      const center = sum(differences) / weight;
-      const squares = sum([0, ...differences].map((difference) => square(difference - center)));
-      return { mean: share * center, variance: (square(share) * squares) / square(weight) };
-    });
-    return { mean: sum(gains.map((gain) => gain.mean)), variance: sum(gains.map((gain) => gain.variance)) };
+  /** The mean gain of other turns over all seeds, from the rows of their test. */
+  gainOfTurns(candidate: number, parent: number): { mean: number; variance: number } {
+    const compared = comparedSeeds(this.state, this.model, candidate);
+    const { gain, variance, rows } = overallGain(this.state, this.model, parent, compared);
+    const whole = Math.max(1, rows) * this.scale.range;
+    return { mean: gain / whole, variance: variance / square(whole) };
   }
 
   private isFailure({ expected }: TrainScore): boolean {

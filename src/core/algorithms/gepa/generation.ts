@@ -112,8 +112,8 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
   const shortest = stop === 'max_rollouts' ? shortestForm(state, incumbent) : null;
   if (shortest !== null && !isEvaluated(state, shortest) && state.best?.candidate === incumbent) {
     const missing = missingEvaluation(state, model, shortest);
-    const asParent = { ...state, pool: [...state.pool, shortest] };
-    if (isAffordable(state, missing.length)) return beginEvaluation(asParent, shortest, missing);
+    if (missing.length === 0) return endGeneration(evaluated(state, shortest, decisions), decisions);
+    if (isAffordable(state, missing.length)) return beginEvaluation(state, shortest, missing);
   }
   return finishGeneration(state, stop, decisions);
 }
