@@ -3,9 +3,9 @@ import uPlot from 'uplot';
 import { count, dollars, reward } from '../../util/format.js';
 import { labelWidth, rewardRange } from '../../util/axis.js';
 import { here } from '../../util/router.js';
-import { Panel, Problem, Tag } from '../../ui/basics.js';
+import { Panel, Problem } from '../../ui/basics.js';
 import { Chart, color, type ChartOptions } from '../../ui/chart.js';
-import { numberOf } from '../../data/search.js';
+import { CandidateFront } from '../search/candidate-front.js';
 import { pointsOf, priceOf, type Efficient, type Price } from './cost-front.js';
 import type { GraphJob, Pareto } from '../../data/graph/types.js';
 
@@ -20,7 +20,12 @@ export function CostPanel({ job, pareto, error }: { job: GraphJob; pareto: Paret
       <Problem error={error} />
       <div class={front.length > 1 ? 'graph-front' : ''}>
         {front.length > 1 && <FrontChart front={front} />}
-        <FrontTable front={front} bestId={job.best_candidate?.candidate_id ?? null} />
+        <CandidateFront
+          label="Front of reward and cost"
+          candidates={front}
+          bestId={job.best_candidate?.candidate_id ?? null}
+          columns={columns}
+        />
       </div>
     </Panel>
   );
@@ -74,36 +79,9 @@ function optionsOf(price: Price, candidateAt: (index: number) => string | undefi
   };
 }
 
-function FrontTable({ front, bestId }: { front: Efficient[]; bestId: string | null }) {
-  return (
-    <div class="table-box" tabIndex={0} role="region" aria-label="Front of reward and cost">
-      <table class="table">
-        <thead>
-          <tr>
-            <th>Candidate</th>
-            <th class="number">Reward</th>
-            <th class="number">Cost</th>
-            <th class="number">Tokens</th>
-            <th class="number">Calls</th>
-          </tr>
-        </thead>
-        <tbody>
-          {front.map((each) => (
-            <tr key={each.candidate_id}>
-              <td>
-                <a class="row-link" href={here({ candidate: each.candidate_id })}>
-                  {numberOf(each.candidate_id)}
-                </a>{' '}
-                {each.candidate_id === bestId && <Tag>best</Tag>}
-              </td>
-              <td class="number">{reward(each.reward)}</td>
-              <td class="number">{dollars(each.cost_usd)}</td>
-              <td class="number">{count(each.tokens && Math.round(each.tokens))}</td>
-              <td class="number">{count(each.calls)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const columns = {
+  Reward: (each: Efficient) => reward(each.reward),
+  Cost: (each: Efficient) => dollars(each.cost_usd),
+  Tokens: (each: Efficient) => count(each.tokens && Math.round(each.tokens)),
+  Calls: (each: Efficient) => count(each.calls),
+};

@@ -2,10 +2,11 @@ import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { numberOf } from '../../data/search.js';
 import type { Pareto, Results, Session } from '../../data/session/types.js';
-import { Panel, Problem, Tag } from '../../ui/basics.js';
+import { Panel, Problem } from '../../ui/basics.js';
 import { LongText } from '../../ui/long-text.js';
 import { count, dollars, milliseconds, reward } from '../../util/format.js';
 import { here } from '../../util/router.js';
+import { CandidateFront } from '../search/candidate-front.js';
 
 /** Characters of a part before it is unfolded. */
 const mostShown = 300;
@@ -40,42 +41,23 @@ export function ChoicePanel({ session, bestId }: { session: Session; bestId: str
     client.value.request('getSessionPareto', { path, signal }),
   );
   if (!data) return <Problem error={error} />;
-  return data.weighed.length < 2 ? null : <Weighed weighed={data.weighed} bestId={bestId} />;
+  return data.weighed.length < 2 ? null : <Choice weighed={data.weighed} bestId={bestId} />;
 }
 
-function Weighed({ weighed, bestId }: { weighed: Pareto['weighed']; bestId: string | null }) {
+function Choice({ weighed, bestId }: { weighed: Pareto['weighed']; bestId: string | null }) {
   return (
     <Panel title="To choose from">
       <p class="how">Means over the rollouts of each evaluation. No other candidate is better in all four.</p>
-      <div class="table-box" tabIndex={0} role="region" aria-label="Candidates to choose from">
-        <table class="table">
-          <thead>
-            <tr>
-              <th>Candidate</th>
-              <th class="number">Reward</th>
-              <th class="number">Prompt tokens</th>
-              <th class="number">Cost</th>
-              <th class="number">Time</th>
-            </tr>
-          </thead>
-          <tbody>
-            {weighed.map((each) => (
-              <tr key={each.candidate_id}>
-                <td>
-                  <a class="row-link" href={here({ candidate: each.candidate_id })}>
-                    {numberOf(each.candidate_id)}
-                  </a>{' '}
-                  {each.candidate_id === bestId && <Tag>best</Tag>}
-                </td>
-                <td class="number">{reward(each.reward)}</td>
-                <td class="number">{count(each.prompt_tokens)}</td>
-                <td class="number">{dollars(each.cost_usd)}</td>
-                <td class="number">{milliseconds(each.latency_ms)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <CandidateFront label="Candidates to choose from" candidates={weighed} bestId={bestId} columns={columns} />
     </Panel>
   );
 }
+
+type Weighed = Pareto['weighed'][number];
+
+const columns = {
+  Reward: (each: Weighed) => reward(each.reward),
+  'Prompt tokens': (each: Weighed) => count(each.prompt_tokens),
+  Cost: (each: Weighed) => dollars(each.cost_usd),
+  Time: (each: Weighed) => milliseconds(each.latency_ms),
+};

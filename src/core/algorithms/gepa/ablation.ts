@@ -13,8 +13,8 @@ import { solvedSeeds } from '../../search/targeted-test.js';
 import { gepaLimits, roomForCandidates } from './config.js';
 import { ownSet, withTurns } from './demonstrations.js';
 import { isOpenText } from './open-text.js';
-import { incumbentOf } from './pool.js';
-import { newTrial, type GepaState, type Shortening, type Trial } from './state.js';
+import { hasAccepted, incumbentOf } from './pool.js';
+import { isShortened, newTrial, type GepaState, type Shortening, type Trial } from './state.js';
 
 /** Seeds of the first test round: most steps that do something lose one of them. */
 export const firstSeeds = 2;
@@ -49,8 +49,9 @@ export function planAblation(state: GepaState): Trial | null {
 }
 
 /** Counts an answered ablation; a failed one was the last of its parent. */
-export function countAblation(state: GepaState, { parents, ablation }: Trial, { outcome }: ProposalAnswer): GepaState {
-  if (ablation === undefined) return state;
+export function countAblation(state: GepaState, trial: Trial, { outcome }: ProposalAnswer): GepaState {
+  const { parents, ablation } = trial;
+  if (ablation === undefined || isShortened(trial)) return state;
   const count = outcome === 'failed' ? allAblated : ablation + 1;
   return { ...state, ablated: { ...state.ablated, [parents[0]!]: count } };
 }
@@ -60,7 +61,7 @@ export function ablationReserve(state: GepaState, model: RewardModel): number {
   const incumbent = incumbentOf(state, model);
   if (canAblate(state, incumbent)) return firstSeeds + ablationSeeds(state);
   // While the search gains, further gains are worth more.
-  const isQuiet = state.quiet >= quietGenerations && !hasGained(state);
+  const isQuiet = state.quiet >= quietGenerations && !hasAccepted(state);
   if (!isQuiet || !canShorten(state, model, incumbent)) return 0;
   return Math.floor(Math.min(mostReserved, shorteningShare * (state.config.maxRollouts ?? 0)));
 }
@@ -111,11 +112,6 @@ interface Shorter {
 export function shortestForm(state: GepaState, incumbent: number): number | null {
   const { shortest } = shorteningOf(state, incumbent);
   return shortest === incumbent ? null : shortest;
-}
-
-/** Whether a candidate of the generation that ends was accepted. */
-function hasGained({ candidates, pool, generation }: GepaState): boolean {
-  return candidates.some((own) => own.generation === generation && pool.includes(own.candidate));
 }
 
 function canShorten(state: GepaState, model: RewardModel, incumbent: number): boolean {

@@ -129,7 +129,7 @@ function accept(
   const reason = verdict.saves && { reason: verdict.saves };
   const sums = sumsOf(state, trial, verdict);
   decisions.push({ type: 'candidate_accepted', candidate, generation, ...sums, estimate, ...reason });
-  // No parent of others: what it lacks may help on rows that its test did not have.
+  // Its test covers few rows, so no further prompt is derived from it.
   if (verdict.saves && isShortened(trial)) return state;
   const pool = [...state.pool, candidate];
   // A merge combines texts: turns are no text, and one accepted for its cost has no gain.

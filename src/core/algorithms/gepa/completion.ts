@@ -7,6 +7,7 @@ import type { Decision, StoppedBy } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { ablationReserve } from './ablation.js';
 import { roomForCandidates } from './config.js';
+import { hasAccepted } from './pool.js';
 import type { GepaState, Trial } from './state.js';
 import { isExhausted } from './explicit-rules.js';
 
@@ -21,11 +22,7 @@ export function completeEarlier(before: GepaState, undecided: readonly Trial[], 
 }
 
 export function recorded(state: GepaState, decisions: Decision[]): GepaState {
-  const { generation, candidates, pool, quiet, best } = state;
-  const hasAccepted = candidates.some(
-    (summary) => summary.generation === generation && pool.includes(summary.candidate),
-  );
-  return recordGeneration(state, best!, hasAccepted ? 0 : quiet + 1, decisions);
+  return recordGeneration(state, state.best!, hasAccepted(state) ? 0 : state.quiet + 1, decisions);
 }
 
 /** Why no further generation follows, or null. */

@@ -190,7 +190,9 @@ class TrainScores {
 
   /** The share of the possible gain that a candidate made on the failures of its test. */
   repairRate(candidate: number): number {
-    const failed = this.testsOf(candidate).filter((test) => this.isFailure(test));
+    const failed = this.testsOf(candidate).filter(
+      ({ expected }) => expected !== null && expected < this.perfect - 1e-9,
+    );
     const gained = sum(failed.map(({ score, expected }) => score - expected!));
     const open = sum(failed.map(({ expected }) => this.perfect - expected!));
     return open <= 1e-9 ? 0 : Math.min(1, Math.max(-1, gained / open));
@@ -202,10 +204,6 @@ class TrainScores {
     const { gain, variance, rows } = overallGain(this.state, this.model, parent, compared);
     const whole = Math.max(1, rows) * this.scale.range;
     return { mean: gain / whole, variance: variance / square(whole) };
-  }
-
-  private isFailure({ expected }: TrainScore): boolean {
-    return expected !== null && expected < this.perfect - 1e-9;
   }
 
   private estimateRegressionRate(): number {

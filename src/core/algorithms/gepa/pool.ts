@@ -41,6 +41,11 @@ function isShorter(compressed: GepaState['compressed'], candidate: number, than:
   return false;
 }
 
+/** Whether a candidate of the first incomplete generation was accepted. */
+export function hasAccepted({ candidates, pool, generation }: GepaState): boolean {
+  return candidates.some((summary) => summary.generation === generation && pool.includes(summary.candidate));
+}
+
 /** Keeps the baseline and the `maxPoolSize` candidates with the best estimates. */
 export function trimPool(state: GepaState): GepaState {
   if (state.pool.length <= maxPoolSize) return state;
