@@ -1,6 +1,7 @@
 /** A language model in this process, run by node-llama-cpp. */
 import { pathToFileURL } from 'node:url';
 import type { ModelFiles } from './files.js';
+import { keepStates, type KeptStates, type Reader } from './kept-states.js';
 
 type Token = number;
 
@@ -13,15 +14,14 @@ interface LlamaModel {
   detokenize(tokens: readonly Token[]): string;
   createContext(options: object): Promise<{ getSequence(): Sequence }>;
 }
-interface Sequence {
-  readonly contextTokens: readonly Token[];
-  adaptStateToTokens(tokens: Token[], allowShift: boolean): Promise<void>;
+interface Sequence extends Reader {
   evaluate(tokens: Token[], options: object): AsyncGenerator<Token, void>;
 }
 
-/** A text to continue; `temperature` 0: greedy. */
+/** A text to continue, read in two pieces; `temperature` 0: greedy. */
 export interface Generation {
-  text: string;
+  beginning: string;
+  rest: string;
   temperature: number;
   seed: number;
   maxTokens: number;
@@ -41,6 +41,8 @@ export interface LlamaOptions {
    */
   contexts: number;
   threadsEach: number;
+  /** Folder of what the model has read. */
+  states: string;
 }
 
 export interface Llama {
@@ -49,10 +51,11 @@ export interface Llama {
 }
 
 const contextTokens = 12_288;
+const statesKept = 32;
 
 export async function loadLlama(
   { entry, weights }: ModelFiles,
-  { contexts, threadsEach }: LlamaOptions,
+  { contexts, threadsEach, states: folder }: LlamaOptions,
 ): Promise<Llama> {
   const { getLlama } = (await import(pathToFileURL(entry).href)) as LlamaModule;
   const llama = await getLlama({ gpu: false, logLevel: 'error', maxThreads: contexts * threadsEach });
@@ -63,51 +66,52 @@ export async function loadLlama(
     free.push(context.getSequence());
   }
   const waiting: (() => void)[] = [];
+  const states = await keepStates(folder, statesKept);
   return {
     countTokens: (text) => model.tokenize(text, true).length,
     async generate(generation) {
-      const tokens = model.tokenize(generation.text, true);
-      while (free.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
-      const sequence = takeBest(free, tokens);
+      while (true) {
+        const elsewhere = states.readElsewhere(generation.beginning);
+        if (elsewhere !== null) await elsewhere.catch(() => {});
+        else if (free.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+        else break;
+      }
+      const sequence = free.shift()!;
       try {
-        return await continued(model, sequence, tokens, generation);
+        return await continued(model, sequence, states, generation);
       } finally {
         free.push(sequence);
-        waiting.shift()?.();
+        for (const retry of waiting.splice(0)) retry();
       }
     },
   };
 }
 
+/**
+ * The sizes of the pieces that are read change the numbers, and so some answers. So every chat is
+ * read in the same three: its beginning, the rest, and the token that the answer begins after.
+ */
 async function continued(
   model: LlamaModel,
   sequence: Sequence,
-  tokens: Token[],
-  { temperature, seed, maxTokens }: Generation,
+  states: KeptStates,
+  { beginning, rest, temperature, seed, maxTokens }: Generation,
 ): Promise<Generated> {
-  if (tokens.length + maxTokens > contextTokens) {
-    throw new RangeError(`The chat has ${tokens.length} tokens; with its answer at most ${contextTokens} fit.`);
+  const [first, second] = [model.tokenize(beginning, true), model.tokenize(rest, true)];
+  const promptTokens = first.length + second.length;
+  if (promptTokens + maxTokens > contextTokens) {
+    throw new RangeError(`The chat has ${promptTokens} tokens; with its answer at most ${contextTokens} fit.`);
   }
-  // The last token is evaluated again: its result is the answer's first token.
-  await sequence.adaptStateToTokens(tokens.slice(0, -1), false);
-  const rest = tokens.slice(sequence.contextTokens.length);
+  await states.read(sequence, beginning, first);
+  await sequence.evaluateWithoutGeneratingNewTokens(second.slice(0, -1));
+  const options = { temperature, seed, topK: 0, topP: 0.95, minP: 0 };
   const answer: Token[] = [];
   // It ends at the token that ends a turn, without giving it.
-  for await (const token of sequence.evaluate(rest, { temperature, seed, topK: 0, topP: 0.95, minP: 0 })) {
+  for await (const token of sequence.evaluate(second.slice(-1), options)) {
     answer.push(token);
     if (answer.length >= maxTokens) break;
   }
   const finishReason = answer.length < maxTokens ? 'stop' : 'length';
   const text = model.detokenize(answer);
-  return { text, promptTokens: tokens.length, completionTokens: answer.length, finishReason };
-}
-
-/** Takes out the sequence that shares the longest beginning with the tokens. */
-function takeBest(free: Sequence[], tokens: readonly Token[]): Sequence {
-  const shared = free.map(({ contextTokens: held }) => {
-    const different = tokens.findIndex((token, at) => held[at] !== token);
-    return different < 0 ? tokens.length : different;
-  });
-  const [best] = free.splice(shared.indexOf(Math.max(...shared)), 1);
-  return best!;
+  return { text, promptTokens, completionTokens: answer.length, finishReason };
 }

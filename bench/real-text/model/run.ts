@@ -54,7 +54,7 @@ export async function createRun({ llama, answers, size, task, split, number, tra
     messages: readonly ChatMessage[],
     options: { temperature: number; seed: number; maxTokens: number },
   ) {
-    return answers.of([size, messages, options], () => llama.generate({ text: layOut(messages), ...options }));
+    return answers.of([size, messages, options], () => llama.generate({ ...layOut(messages), ...options }));
   }
   function answered(messages: readonly ChatMessage[]): Promise<Generated> {
     return generated(messages, { temperature: 0, seed: 0, maxTokens: task.maxTokens });
@@ -97,7 +97,7 @@ export async function createRun({ llama, answers, size, task, split, number, tra
         }),
       );
       const right = rewards.reduce((sum, reward) => sum + reward, 0);
-      return { right, of: rewards.length, promptTokens: llama.countTokens(layOut(before)) };
+      return { right, of: rewards.length, promptTokens: llama.countTokens(Object.values(layOut(before)).join('')) };
     },
     async complete(role: 'policy' | 'proposer', body: ChatBody) {
       const messages = (body.messages ?? []).map(plainMessage);

@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { serveJson } from '../../json-http.js';
-import type { ChatMessage } from '../../worlds/task-texts.js';
+import { promptMessages, type ChatMessage } from '../../worlds/task-texts.js';
 import { splitOf } from '../splits.js';
 import { taskNamed } from '../tasks.js';
 import { openAnswers } from './answers.js';
@@ -18,7 +18,8 @@ import { createRun, type Run } from './run.js';
 const { folder, size, fresh, transcripts } = JSON.parse(process.argv[2]!) as ModelsOptions;
 /** One for each of two cores: with more threads a busy machine waits at their barriers. */
 const contexts = 2;
-const llama = await loadLlama(await modelFiles(folder, size), { contexts, threadsEach: 1 });
+const states = join(folder, 'states');
+const llama = await loadLlama(await modelFiles(folder, size), { contexts, threadsEach: 1, states });
 const answers = await openAnswers(fresh ? null : join(folder, `answers-${size}.jsonl`));
 if (transcripts !== null) await mkdir(transcripts, { recursive: true });
 const runs = new Map<string, Run>();
@@ -84,16 +85,15 @@ async function complete(body: { model: string }): Promise<unknown> {
   return run.complete(role, body);
 }
 
-/** Answers of the base prompt in parallel and in turn, none of them kept. */
+/** Answers with and without rows as turns, in parallel and in turn; none is kept. */
 async function check(name: string) {
   const task = taskNamed(name);
   const { rows } = splitOf(await task.rows(folder), 0, 1);
-  const asked = rows.slice(0, 20).map(({ input }) => () => {
-    const messages = [
-      { role: 'system', content: task.instruction },
-      { role: 'user', content: input },
-    ];
-    return llama.generate({ text: layOut(messages), temperature: 0, seed: 0, maxTokens: task.maxTokens });
+  const shown = rows.slice(20, 32).map(({ input, expected }) => ({ input, output: expected }));
+  const asked = rows.slice(0, 20).map(({ input }, at) => () => {
+    const before = promptMessages(task.instruction, at % 2 === 0 ? [] : shown);
+    const chat = layOut([...before, { role: 'user', content: input }]);
+    return llama.generate({ ...chat, temperature: 0, seed: 0, maxTokens: task.maxTokens });
   });
   const started = performance.now();
   const parallel = await Promise.all(asked.map((ask) => ask()));
