@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { drawOtherLine } from '../../../../src/core/algorithms/gepa/stall.js';
+import { groupBy } from '../../../../src/util/group.js';
 import { createGepa } from '../../../../src/core/algorithms/gepa/state.js';
 import { rewardModelOf } from '../../../../src/core/search/model-cache.js';
 import { range } from '../../../support/range.js';
@@ -38,7 +39,7 @@ test('selection by Pareto front proposes from each undominated candidate', () =>
   expect(parentsAfterTheFirst('pareto')).toEqual(new Set([1, 2]));
 });
 
-test('a generation proposes from the candidate of its minibatch', () => {
+test('a minibatch runs a candidate that its generation proposes from', () => {
   let explored = 0;
   const any = casesOf(true).map((given) => ({
     ...given,
@@ -47,15 +48,17 @@ test('a generation proposes from the candidate of its minibatch', () => {
   fc.assert(
     fc.property(any, (given) => {
       const run = drive(given.config, worldOf(given));
-      const firstProposals = new Map<number, number>();
-      for (const { parent, generation, kind } of run.proposals)
-        if (kind !== 'merge' && !firstProposals.has(generation)) firstProposals.set(generation, parent);
-      for (const { stage, generation, candidate, seed } of run.requests) {
-        const parent = firstProposals.get(generation);
+      const rewrites = groupBy(
+        run.proposals.filter(({ kind }) => kind !== 'merge'),
+        ({ generation }) => generation,
+      );
+      for (const { stage, generation, candidate } of run.requests) {
+        // A generation of known texts alone goes on with another parent and its minibatch.
+        const parents = rewrites.get(generation)?.map(({ parent }) => parent);
         // Noise probes repeat the baseline in the first generation.
-        if (stage !== 'minibatch' || generation === 1 || parent === undefined) continue;
+        if (stage !== 'minibatch' || generation === 1 || parents === undefined) continue;
         explored += 1;
-        expect({ seed, candidate }).toEqual({ seed, candidate: parent });
+        expect(parents).toContain(candidate);
       }
     }),
     { numRuns: pureRuns(200) },
