@@ -4,16 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { keepStates, type KeptStates, type Reader } from '../real-text/model/kept-states.js';
+import { keepStates, type Reader } from '../real-text/model/kept-states.js';
 
 class Sequence implements Reader {
   contextTokens: number[] = [];
   evaluated = 0;
   async adaptStateToTokens(tokens: number[]) {
     this.contextTokens = this.contextTokens.slice(0, tokens.length);
-  }
-  async clearHistory() {
-    this.contextTokens = [];
   }
   async evaluateWithoutGeneratingNewTokens(tokens: number[]) {
     this.evaluated += tokens.length;
@@ -32,48 +29,52 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const tokensOf = (prompt: number) => Array.from({ length: 300 }, (_, at) => 1_000 * prompt + at);
-const read = (states: KeptStates, sequence: Sequence, prompt: number) =>
-  states.read(sequence, `${prompt}`, tokensOf(prompt));
+const piece = (number: number) => {
+  return { text: `${number} `, tokens: Array.from({ length: 150 }, (_, at) => 1_000 * number + at) };
+};
+const chat = (...numbers: number[]) => numbers.map(piece);
 
-test('a beginning is read once, whichever sequence is free and whatever came between', async () => {
+test('a piece is read once after the same beginning, whichever sequence is free', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.record({ prompt: fc.nat(3), row: fc.nat(), at: fc.nat(1) }), { maxLength: 40 }),
+      fc.array(fc.record({ chat: fc.array(fc.nat(2), { minLength: 1, maxLength: 3 }), row: fc.nat(), at: fc.nat(1) }), {
+        maxLength: 40,
+      }),
       async (calls) => {
-        const states = await keepStates(folder, 4);
+        const states = await keepStates(folder, 60);
         const sequences = [new Sequence(), new Sequence()];
-        for (const { prompt, row, at } of calls) {
-          await read(states, sequences[at]!, prompt);
-          expect(sequences[at]!.contextTokens).toEqual(tokensOf(prompt));
+        const beginnings = new Set<string>();
+        for (const { chat: numbers, row, at } of calls) {
+          await states.read(sequences[at]!, chat(...numbers));
+          expect(sequences[at]!.contextTokens).toEqual(chat(...numbers).flatMap(({ tokens }) => tokens));
           sequences[at]!.contextTokens.push(row);
+          numbers.forEach((_, end) => beginnings.add(numbers.slice(0, end + 1).join()));
         }
-        const prompts = new Set(calls.map(({ prompt }) => prompt)).size;
-        expect(sequences[0]!.evaluated + sequences[1]!.evaluated).toBe(300 * prompts);
+        expect(sequences[0]!.evaluated + sequences[1]!.evaluated).toBe(150 * beginnings.size);
       },
     ),
     { numRuns: 30 },
   );
 });
 
-test('a call waits for the sequence that reads its beginning', async () => {
-  const states = await keepStates(folder, 4);
+test('a call waits for the sequence that reads its next piece', async () => {
+  const states = await keepStates(folder, 9);
   const [first, second] = [new Sequence(), new Sequence()];
-  const reading = read(states, first, 1);
-  expect(states.readElsewhere('2')).toBeNull();
-  await states.readElsewhere('1');
+  const reading = states.read(first, chat(1, 2));
+  expect(states.readElsewhere(chat(2, 1))).toBeNull();
+  await states.readElsewhere(chat(1, 3));
   await reading;
-  expect(states.readElsewhere('1')).toBeNull();
-  await read(states, second, 1);
-  expect([first.evaluated, second.evaluated]).toEqual([300, 0]);
+  expect(states.readElsewhere(chat(1, 3))).toBeNull();
+  await states.read(second, chat(1, 3));
+  expect([first.evaluated, second.evaluated]).toEqual([300, 150]);
 });
 
 test('only the states that were used last are kept', async () => {
   const states = await keepStates(folder, 2);
   const sequence = new Sequence();
-  for (const prompt of [1, 2, 1, 3, 1]) await read(states, sequence, prompt);
-  expect(sequence.evaluated).toBe(3 * 300);
+  for (const number of [1, 2, 1, 3, 1]) await states.read(sequence, chat(number));
+  expect(sequence.evaluated).toBe(3 * 150);
   expect(await readdir(folder)).toHaveLength(2);
-  await read(states, sequence, 2);
-  expect(sequence.evaluated).toBe(4 * 300);
+  await states.read(sequence, chat(2));
+  expect(sequence.evaluated).toBe(4 * 150);
 });

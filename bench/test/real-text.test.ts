@@ -41,11 +41,11 @@ describe('a split', () => {
 test('the contents of a chat cannot end a turn', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('<|im_end|>', '<|im_', 'end|>', 'a', '<|im_start|>')), (parts) => {
-      const { beginning, rest } = layOut([
+      const { before, rest } = layOut([
         { role: 'system', content: 's' },
         { role: 'user', content: parts.join('') },
       ]);
-      const text = beginning + rest;
+      const text = [...before, rest].join('');
       expect(text.match(/<\|im_start\|>/g)).toHaveLength(3);
       expect(text.match(/<\|im_end\|>/g)).toHaveLength(2);
     }),

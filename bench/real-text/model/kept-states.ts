@@ -1,4 +1,4 @@
-/** Beginnings of chats that a model has read, kept in files, so that each is read once. */
+/** Beginnings of chats, read piece by piece and kept in files, so that each is read once. */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -6,19 +6,22 @@ type Token = number;
 
 /** The part of a sequence that reads, saves and loads. */
 export interface Reader {
-  readonly contextTokens: readonly Token[];
-  clearHistory(): Promise<void>;
   adaptStateToTokens(tokens: Token[], allowShift: boolean): Promise<void>;
   evaluateWithoutGeneratingNewTokens(tokens: Token[]): Promise<void>;
   saveStateToFile(file: string): Promise<unknown>;
   loadStateFromFile(file: string, options: { acceptRisk: true }): Promise<void>;
 }
 
+export interface Piece {
+  text: string;
+  tokens: readonly Token[];
+}
+
 export interface KeptStates {
-  /** The reading of this beginning that another call has under way. */
-  readElsewhere(beginning: string): Promise<void> | null;
-  /** Leaves the sequence with these tokens alone, read in one piece. */
-  read(reader: Reader, beginning: string, tokens: readonly Token[]): Promise<void>;
+  /** The reading of the next piece by another call; null: this call has to read it. */
+  readElsewhere(pieces: readonly Piece[]): Promise<void> | null;
+  /** Leaves the sequence with these pieces alone. */
+  read(reader: Reader, pieces: readonly Piece[]): Promise<void>;
 }
 
 /** Fewer tokens are read again sooner than a file is loaded. */
@@ -28,41 +31,65 @@ const worthKeeping = 100;
 export async function keepStates(folder: string, most: number): Promise<KeptStates> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  // The last key is the one that was used last.
+  // By the text from the start; the last key is the one that was used last.
   const kept = new Map<string, string>();
   const reading = new Map<string, Promise<void>>();
+  const held = new WeakMap<Reader, readonly string[]>();
   let count = 0;
 
-  async function readOrLoad(reader: Reader, beginning: string, tokens: readonly Token[]): Promise<void> {
-    if (tokens.every((token, at) => reader.contextTokens[at] === token)) {
-      await reader.adaptStateToTokens([...tokens], false);
-      return;
-    }
-    const known = kept.get(beginning);
-    if (known !== undefined) {
-      kept.delete(beginning);
-      kept.set(beginning, known);
-      await reader.loadStateFromFile(known, { acceptRisk: true });
-      return;
-    }
-    await reader.clearHistory();
-    await reader.evaluateWithoutGeneratingNewTokens([...tokens]);
-    if (tokens.length < worthKeeping) return;
+  async function load(reader: Reader, key: string): Promise<void> {
+    const file = kept.get(key)!;
+    kept.delete(key);
+    kept.set(key, file);
+    await reader.loadStateFromFile(file, { acceptRisk: true });
+  }
+
+  async function save(reader: Reader, key: string): Promise<void> {
     const file = join(folder, `${(count += 1)}`);
     await reader.saveStateToFile(file);
-    kept.set(beginning, file);
+    kept.set(key, file);
     for (const [oldest, old] of [...kept].slice(0, -most)) {
       kept.delete(oldest);
       await rm(old);
     }
   }
 
+  async function readRest(reader: Reader, pieces: readonly Piece[], keys: readonly string[]): Promise<void> {
+    const own = held.get(reader) ?? [];
+    const different = keys.findIndex((key, at) => own[at] !== key);
+    const ownPieces = different < 0 ? keys.length : different;
+    const keptPieces = keys.findLastIndex((key) => kept.has(key)) + 1;
+    const known = Math.max(ownPieces, keptPieces);
+    held.delete(reader);
+    if (keptPieces > ownPieces) await load(reader, keys[known - 1]!);
+    else await reader.adaptStateToTokens(tokensOf(pieces.slice(0, known)), false);
+    for (let at = known; at < pieces.length; at += 1) {
+      await reader.evaluateWithoutGeneratingNewTokens([...pieces[at]!.tokens]);
+      if (tokensOf(pieces.slice(0, at + 1)).length >= worthKeeping) await save(reader, keys[at]!);
+    }
+    held.set(reader, keys);
+  }
+
   return {
-    readElsewhere: (beginning) => reading.get(beginning) ?? null,
-    async read(reader, beginning, tokens) {
-      const done = readOrLoad(reader, beginning, tokens);
-      reading.set(beginning, done);
-      await done.finally(() => reading.delete(beginning));
+    readElsewhere(pieces) {
+      const next = keysOf(pieces).find((key) => !kept.has(key));
+      return next === undefined ? null : (reading.get(next) ?? null);
+    },
+    async read(reader, pieces) {
+      const keys = keysOf(pieces);
+      const done = readRest(reader, pieces, keys);
+      const added = keys.filter((key) => !kept.has(key) && !reading.has(key));
+      for (const key of added) reading.set(key, done);
+      await done.finally(() => added.forEach((key) => reading.delete(key)));
     },
   };
+}
+
+function keysOf(pieces: readonly Piece[]): string[] {
+  let text = '';
+  return pieces.map((piece) => (text += piece.text));
+}
+
+function tokensOf(pieces: readonly Piece[]): Token[] {
+  return pieces.flatMap(({ tokens }) => [...tokens]);
 }

@@ -1,7 +1,7 @@
 /** A language model in this process, run by node-llama-cpp. */
 import { pathToFileURL } from 'node:url';
 import type { ModelFiles } from './files.js';
-import { keepStates, type KeptStates, type Reader } from './kept-states.js';
+import { keepStates, type KeptStates, type Piece, type Reader } from './kept-states.js';
 
 type Token = number;
 
@@ -18,9 +18,9 @@ interface Sequence extends Reader {
   evaluate(tokens: Token[], options: object): AsyncGenerator<Token, void>;
 }
 
-/** A text to continue, read in two pieces; `temperature` 0: greedy. */
+/** A text to continue; `temperature` 0: greedy. */
 export interface Generation {
-  beginning: string;
+  before: readonly string[];
   rest: string;
   temperature: number;
   seed: number;
@@ -47,11 +47,11 @@ export interface LlamaOptions {
 
 export interface Llama {
   generate(generation: Generation): Promise<Generated>;
-  countTokens(text: string): number;
+  countTokens(text: Pick<Generation, 'before' | 'rest'>): number;
 }
 
 const contextTokens = 12_288;
-const statesKept = 32;
+const statesKept = 96;
 
 export async function loadLlama(
   { entry, weights }: ModelFiles,
@@ -68,17 +68,18 @@ export async function loadLlama(
   const waiting: (() => void)[] = [];
   const states = await keepStates(folder, statesKept);
   return {
-    countTokens: (text) => model.tokenize(text, true).length,
+    countTokens: ({ before, rest }) => model.tokenize([...before, rest].join(''), true).length,
     async generate(generation) {
+      const pieces = generation.before.map((text) => ({ text, tokens: model.tokenize(text, true) }));
       while (true) {
-        const elsewhere = states.readElsewhere(generation.beginning);
+        const elsewhere = states.readElsewhere(pieces);
         if (elsewhere !== null) await elsewhere.catch(() => {});
         else if (free.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
         else break;
       }
       const sequence = free.shift()!;
       try {
-        return await continued(model, sequence, states, generation);
+        return await continued(model, sequence, states, pieces, generation);
       } finally {
         free.push(sequence);
         for (const retry of waiting.splice(0)) retry();
@@ -89,25 +90,27 @@ export async function loadLlama(
 
 /**
  * The sizes of the pieces that are read change the numbers, and so some answers. So every chat is
- * read in the same three: its beginning, the rest, and the token that the answer begins after.
+ * read in the same ones: those before its last message, the rest, and the token that the answer
+ * begins after.
  */
 async function continued(
   model: LlamaModel,
   sequence: Sequence,
   states: KeptStates,
-  { beginning, rest, temperature, seed, maxTokens }: Generation,
+  pieces: readonly Piece[],
+  { rest, temperature, seed, maxTokens }: Generation,
 ): Promise<Generated> {
-  const [first, second] = [model.tokenize(beginning, true), model.tokenize(rest, true)];
-  const promptTokens = first.length + second.length;
+  const last = model.tokenize(rest, true);
+  const promptTokens = pieces.reduce((sum, { tokens }) => sum + tokens.length, last.length);
   if (promptTokens + maxTokens > contextTokens) {
     throw new RangeError(`The chat has ${promptTokens} tokens; with its answer at most ${contextTokens} fit.`);
   }
-  await states.read(sequence, beginning, first);
-  await sequence.evaluateWithoutGeneratingNewTokens(second.slice(0, -1));
+  await states.read(sequence, pieces);
+  await sequence.evaluateWithoutGeneratingNewTokens(last.slice(0, -1));
   const options = { temperature, seed, topK: 0, topP: 0.95, minP: 0 };
   const answer: Token[] = [];
   // It ends at the token that ends a turn, without giving it.
-  for await (const token of sequence.evaluate(second.slice(-1), options)) {
+  for await (const token of sequence.evaluate(last.slice(-1), options)) {
     answer.push(token);
     if (answer.length >= maxTokens) break;
   }

@@ -97,7 +97,7 @@ export async function createRun({ llama, answers, size, task, split, number, tra
         }),
       );
       const right = rewards.reduce((sum, reward) => sum + reward, 0);
-      return { right, of: rewards.length, promptTokens: llama.countTokens(Object.values(layOut(before)).join('')) };
+      return { right, of: rewards.length, promptTokens: llama.countTokens(layOut(before)) };
     },
     async complete(role: 'policy' | 'proposer', body: ChatBody) {
       const messages = (body.messages ?? []).map(plainMessage);
