@@ -80,11 +80,7 @@ export const contestants: readonly Contestant[] = [
     title: 'Ratchet, mipro',
     needsService: true,
     search: (setup, run) => {
-      const options = {
-        num_candidates: 10,
-        max_bootstrapped_demos: demos.maxBootstrappedDemos,
-        max_labeled_demos: demos.maxLabeledDemos,
-      };
+      const options = { num_candidates: 10 };
       return searchRatchet(setup, run, { algorithm: 'mipro', mipro: { ...seedsOf(run), ...options } });
     },
   },

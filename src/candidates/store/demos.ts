@@ -1,7 +1,9 @@
 /** Demonstrations from traces: rollouts that can be shown as a question and its answer. */
+import { mean } from '../../core/math/rewards.js';
 import { componentNames } from '../../core/prompts/components.js';
 import { orderByCoverage, sharedAnswers } from '../../core/prompts/demo-coverage.js';
 import type { Demo } from '../../core/prompts/demos.js';
+import { estimatedTokens } from '../../core/prompts/length.js';
 import type { Message } from '../../core/prompts/message.js';
 import { candidateId } from '../../core/jobs/ids.js';
 import type { DemoSlot, UsableSlot } from '../../core/search/protocol.js';
@@ -120,15 +122,17 @@ export async function usableDemos(
         orderByCoverage(usable, questions).map((index) => usable[index]!.ordinal);
       const labeled = answered(({ label }) => label);
       const same = sharedAnswers(labeled.map(({ output }) => output));
+      const tokens = labeled.map(({ input, output }) => estimatedTokens(input, output));
       return {
         component,
         bootstrapped: ordered(answered(({ output }) => output)),
         labeled: ordered(labeled),
         sameAnswer: same.map((indexes) => indexes.map((index) => labeled[index]!.ordinal)),
+        tokens: Math.round(mean(tokens) ?? 0),
       };
     },
   );
-  return slots.length === 1 ? slots : slots.map((slot) => ({ ...slot, labeled: [], sameAnswer: [] }));
+  return slots.length === 1 ? slots : slots.map((slot) => ({ ...slot, labeled: [], sameAnswer: [], tokens: 0 }));
 }
 
 /**

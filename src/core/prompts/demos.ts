@@ -17,7 +17,15 @@ export interface Demo {
 }
 
 /** Demonstrations of a prompt. */
-export const maxDemos = 32;
+export const maxDemos = 128;
+/** Demonstrations whatever their length, and the tokens within which there are more. */
+export const fewDemos = 16;
+const tokensOfMany = 4_000;
+
+/** At most `most` demonstrations: beyond 16 only as many of `tokens` each as 4,000 tokens hold. */
+export function demosWithin(most: number, tokens: number): number {
+  return Math.min(most, Math.max(fewDemos, Math.floor(tokensOfMany / Math.max(1, tokens))));
+}
 
 export function demoMessages({ input, output }: Demo): [Message, Message] {
   return [

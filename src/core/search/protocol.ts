@@ -128,10 +128,12 @@ export interface DemoRequest {
 
 /**
  * The usable ordinals of a slot, in the order of coverage. `sameAnswer`: ordinals by answer, of
- * answers that several labeled rollouts share, such as labels.
+ * answers that several labeled rollouts share, such as labels. `tokens`: those of a labeled one, in
+ * the mean.
  */
 export interface UsableSlot extends DemoSlot {
   sameAnswer: number[][];
+  tokens: number;
 }
 
 /** The prompt's components, and the usable ordinals of each slot. */

@@ -39,7 +39,7 @@ const components = Array.from({ length: 20 }, (_, index) => `c${index}`.padEnd(6
 const findDemos: World['findDemos'] = ({ ordinals }) => ({
   components,
   slots: components.map((component) => {
-    return { component, bootstrapped: ordinals, labeled: [], sameAnswer: [] };
+    return { component, bootstrapped: ordinals, labeled: [], sameAnswer: [], tokens: 0 };
   }),
 });
 

@@ -13,6 +13,7 @@ import {
 import type { Section, SeedsSection } from '../../../kinds/session/contract/algorithms.js';
 import type { CamelCased } from '../../../util/naming.js';
 import type { MutationConfig } from '../../proposals/mutation.js';
+import { fewDemos } from '../../prompts/demos.js';
 import type { SearchEstimate } from '../estimate.js';
 
 /** The section `gepa` of a request, where each field has its description. */
@@ -82,7 +83,7 @@ export function estimateRollouts(config: GepaConfig): number {
   const seeds = config.trainSeeds.length;
   const turns = Math.max(config.demonstrations, config.goodAnswers);
   const explored = Math.min(exploredPerDemo * turns, seeds);
-  const confirmed = Math.min(confirmedPerDemo * turns, proposalsOf(config) * seeds);
+  const confirmed = Math.min(confirmedPerDemo * Math.min(fewDemos, turns), proposalsOf(config) * seeds);
   const all = evaluations + proposals + noiseProbes(config) + explored + confirmed;
   return Math.min(all, config.maxRollouts ?? Infinity);
 }

@@ -11,6 +11,7 @@ import { pairsOf, type Pair } from '../../search/batch.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
 import { knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
+import { fewDemos } from '../../prompts/demos.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { CandidateSummary, Composition } from '../../search/protocol.js';
 import { measuredOn, rolloutsOf } from '../../search/results.js';
@@ -35,7 +36,7 @@ const recentTests = 8;
 /** Failures to find for each demonstration: sets differ only where there are more rows to show. */
 const poolPerDemo = 1.5;
 /** The share of the rollouts left that find rows. */
-const exploredShare = 1 / 5;
+const exploredShare = 1 / 4;
 
 /**
  * Whether the generation tests demonstrations, or asks first whether right answers are known;
@@ -84,9 +85,10 @@ export function exploreForDemos(state: GepaState): Pair[] {
   const failures = knownFailures(state, model, parent).length;
   const failed = Math.max(1 / exploredPerDemo, 1 - (best?.reward ?? 0));
   const ran = order.length - unevaluatedSeeds(state, model, parent).length;
-  const missing = Math.ceil((poolPerDemo * config.demonstrations - failures) / failed);
+  const turns = mostTurns(config, demonstrations);
+  const missing = Math.ceil((poolPerDemo * turns - failures) / failed);
   const most = Math.min(
-    exploredPerDemo * config.demonstrations - ran,
+    exploredPerDemo * turns - ran,
     Math.floor(exploredShare * (searchRollouts(state) - minibatchOf(config))),
   );
   return pairsOf(parent, unevaluatedSeeds(state, model, parent).slice(0, Math.max(0, Math.min(missing, most))));
@@ -145,7 +147,8 @@ export function confirmingSeeds(state: GepaState, model: RewardModel, { candidat
   if (demonstrations === undefined || demonstrations === 'none') return [];
   const ran = (set: string) => Object.keys(results[set] ?? {}).length;
   const confirmed = Object.keys(demonstrations.sets).map((set) => Math.max(0, ran(set) - testedRows(config)));
-  const left = confirmedPerDemo * mostTurns(config, demonstrations) - sum(confirmed);
+  const turns = Math.min(fewDemos, mostTurns(config, demonstrations));
+  const left = confirmedPerDemo * turns - sum(confirmed);
   const known = order.filter((seed) => model.posterior(parents[0]!, seed)?.age === 0);
   return known
     .filter((seed) => measuredOn(results, candidate, seed).length === 0)
@@ -179,27 +182,28 @@ function changed(state: GepaState, change: (known: Demonstrations) => Partial<De
 }
 
 /**
- * New sets of rows that the parent fails: in the order of coverage, then drawn, fewer each time.
- * Others follow where it fails too few.
+ * New sets, in this order: the few rows that the parent fails and that cover most; all that it
+ * fails, or fewer drawn ones; all known rows, these last, or a few drawn ones.
  */
 function newSets(state: GepaState, model: RewardModel, parent: number, known: Demonstrations): number[][] {
   const { config, nextCandidate } = state;
-  const size = mostTurns(config, known);
+  const most = mostTurns(config, known);
+  const few = Math.min(fewDemos, most);
   const failing = new Set(knownFailures(state, model, parent).map(({ seed }) => seed));
   const seedOf = seedsByOrdinal(state);
   const own = ownSet(state, parent, known);
-  const failedFirst = (ordinals: readonly number[], then: readonly number[] = []) => {
-    const isFailed = (ordinal: number) => failing.has(seedOf.get(ordinal)!);
-    const others = ordinals.filter((ordinal) => !isFailed(ordinal));
-    return inTurns([...ordinals.filter(isFailed), ...then, ...others], known.sameAnswer);
-  };
+  const failed = (ordinals: readonly number[]) => ordinals.filter((ordinal) => failing.has(seedOf.get(ordinal)!));
+  const failedFirst = (ordinals: readonly number[], then: readonly number[] = []) =>
+    inTurns([...failed(ordinals), ...then, ...ordinals], known.sameAnswer);
+  const all = failedFirst(known.rows).slice(0, most);
+  const allFailed = inTurns(failed(known.rows), known.sameAnswer).slice(0, most);
   // Lower streams belong to the search, to the draws of parents and to those of failures.
   const [first, rng] = shuffle(seedRng(config.rngSeed, 2_000_000 + nextCandidate), known.rows);
   const [second] = shuffle(rng, known.rows);
   const candidates = [
-    failedFirst(known.rows, own).slice(0, size),
-    failedFirst(first).slice(0, Math.ceil((3 * size) / 4)),
-    failedFirst(second).slice(0, Math.ceil(size / 2)),
+    failedFirst(known.rows, own).slice(0, few),
+    allFailed.length > few ? allFailed : failedFirst(first).slice(0, Math.ceil((3 * few) / 4)),
+    all.length > few ? all.reverse() : failedFirst(second).slice(0, Math.ceil(few / 2)),
   ];
   const drawn = new Set<string>();
   return candidates.filter((set) => {

@@ -7,8 +7,11 @@ import { inTurns, isTested, ownSet, seedsByOrdinal, withTurns } from './demonstr
 import { mostTurns } from './shown-rows.js';
 import type { Demonstrations, GepaState } from './state.js';
 
-/** The most rows that come at once. */
-const mostAdded = 4;
+/** Rows that may leave and come, even if they are more than a quarter. */
+const leastChanged = 4;
+/** Fresh sets have all rows that there is room for, half, or a quarter of them, but 8 if there are. */
+const halvings = 3;
+const leastFresh = 8;
 /** One in so many sets is fresh. */
 const freshOf = 3;
 /** Draws of a set that was not tested before. */
@@ -51,7 +54,7 @@ export function exchangedTurns(
 type Rng = ReturnType<typeof seedRng>;
 
 /**
- * Up to half of `own` leave and up to `mostAdded` others come, or a fresh set replaces all of them.
+ * Up to a quarter of `own` leave and as many others may come, or a fresh set replaces all of them.
  * Rows that the parent fails (class 0) come first, then those that the baseline fails (1).
  */
 function drawSet(
@@ -63,16 +66,17 @@ function drawSet(
 ): [set: number[], rng: Rng] {
   const [coin, afterCoin] = uniformInt(start, freshOf);
   const isFresh = own.length === 0 || coin === 0;
-  const [leaving, afterCount] = uniformInt(afterCoin, 1 + Math.ceil(own.length / 2));
+  const changed = Math.max(leastChanged, Math.ceil(own.length / 4));
+  const [leaving, afterCount] = uniformInt(afterCoin, 1 + Math.min(changed, own.length));
   const [shuffled, afterOwn] = shuffle(afterCount, [...own]);
   const left = new Set(isFresh ? own : shuffled.slice(0, leaving));
   const kept = own.filter((ordinal) => !left.has(ordinal));
-  const room = most - kept.length;
-  const atMost = isFresh ? room : Math.min(room, mostAdded);
-  const [fewer, afterAdded] = uniformInt(afterOwn, Math.max(1, isFresh ? Math.ceil(atMost / 2) : atMost));
+  const room = Math.min(most, rows.length) - kept.length;
+  const [halved, afterHalved] = uniformInt(afterOwn, halvings);
+  const [coming, afterAdded] = uniformInt(afterHalved, changed);
+  const added = isFresh ? Math.max(Math.min(leastFresh, room), Math.ceil(room / 2 ** halved)) : Math.min(room, 1 + coming);
   const others = rows.filter((ordinal) => isFresh || !own.includes(ordinal));
   const [drawn, rng] = shuffle(afterAdded, others);
   const ranked = [0, 1, 2].flatMap((rank) => drawn.filter((ordinal) => classOf(ordinal) === rank));
-  const added = ranked.slice(0, Math.max(0, atMost - fewer));
-  return [inTurns([...kept, ...added], sameAnswer), rng];
+  return [inTurns([...kept, ...ranked.slice(0, Math.max(0, added))], sameAnswer), rng];
 }

@@ -18,7 +18,10 @@ const evaluationSchema = z.strictObject({
   repeats: count(100).default(1).describe('Repetitions of each seed in an evaluation, for noisy rewards.'),
 });
 
+/** Good answers of the model show it nothing new, whatever their number. */
+const maxGoodAnswers = 32;
 const demosSchema = wholeNumber(0, maxDemos);
+const defaultDemos = 64;
 
 const gepaSchema = z.strictObject({
   population_size: count(500).describe('Proposals per generation.'),
@@ -32,9 +35,9 @@ const gepaSchema = z.strictObject({
     .default('feedback')
     .describe('The components that a proposal rewrites: those named in the feedback, each in turn, or all.'),
   demonstrations: demosSchema
-    .default(16)
+    .default(defaultDemos)
     .describe(
-      'The most train rows that a prompt may show as turns, with their right answers; 0: none. The search chooses rows and number. Live traffic has none.',
+      'The most train rows that a prompt may show as turns, with their right answers; 0: none. The search chooses rows and number, more than 16 only within 4,000 tokens. Live traffic has none.',
     ),
   parent_selection: z
     .enum(['estimate', 'pareto'])
@@ -54,13 +57,13 @@ const miproSchema = z.strictObject({
       "Instructions and sets of demonstrations that are tested at most. Default: as many as budget.max_rollouts and progress allow; without a budget of rollouts derived from num_candidates, as in DSPy's MIPROv2.",
     ),
   minibatch_size: count(1_000).default(3).describe('Seeds of the first comparison of a proposal with its parent.'),
-  max_bootstrapped_demos: demosSchema
+  max_bootstrapped_demos: wholeNumber(0, maxGoodAnswers)
     .default(4)
     .describe('The most good answers of the model that a prompt may show as turns, where no right answer is known.'),
   max_labeled_demos: demosSchema
-    .default(16)
+    .default(defaultDemos)
     .describe(
-      'The most train rows that a prompt may show as turns, with their right answers. The search chooses rows and number. Live traffic has none.',
+      'The most train rows that a prompt may show as turns, with their right answers. The search chooses rows and number, more than 16 only within 4,000 tokens. Live traffic has none.',
     ),
   train_seeds: seedsSchema(10_000)
     .optional()

@@ -96,8 +96,8 @@ export function worldOf({
     findDemos({ ordinals }) {
       const usable = ordinals.filter((ordinal) => draw(ordinal * 4 + 2, 100) >= failing);
       const sameAnswer = [0, 1].map((answer) => usable.filter((ordinal) => ordinal % 3 === answer));
-      const labeled = { component: null, bootstrapped: usable, labeled: usable, sameAnswer };
-      const unlabeled = { ...labeled, labeled: [], sameAnswer: [] };
+      const labeled = { component: null, bootstrapped: usable, labeled: usable, sameAnswer, tokens: 100 };
+      const unlabeled = { ...labeled, labeled: [], sameAnswer: [], tokens: 0 };
       const kinds = [[labeled], [labeled], [unlabeled], [unlabeled, unlabeled], [labeled, labeled]];
       return { components: ['system'], slots: kinds[draw(1, kinds.length)]! };
     },

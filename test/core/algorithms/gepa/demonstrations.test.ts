@@ -7,7 +7,7 @@ const labels = 5;
 const labelOf = (seed: number) => seed % labels;
 
 /** Rewards depend on the shown rows alone; proposed texts change nothing. */
-function showing(reward: (seed: number, shown: readonly number[]) => number, hasLabels = true) {
+function showing(reward: (seed: number, shown: readonly number[]) => number, { hasLabels = true, tokens = 20 } = {}) {
   const sets = new Map<number, number[]>([[0, []]]);
   const seedOf = new Map<number, number>();
   const world: World = {
@@ -34,6 +34,7 @@ function showing(reward: (seed: number, shown: readonly number[]) => number, has
           bootstrapped: ordinals,
           labeled: hasLabels ? ordinals : [],
           sameAnswer: range(0, labels).map((label) => ordinals.filter((at) => labelOf(seedOf.get(at)!) === label)),
+          tokens,
         },
       ],
     }),
@@ -66,6 +67,27 @@ describe('demonstrations of a GEPA search', () => {
     const { decisions } = drive(given, world);
     const [accepted] = decisions.flatMap((one) => (one.type === 'candidate_accepted' ? [one] : []));
     expect(accepted!.estimate).toBeGreaterThan(0.8);
+  });
+
+  describe('where each more helps', () => {
+    const difficulty = (seed: number) => ((seed * 37) % 100) / 100;
+    const growing = (seed: number, shown: readonly number[]) => Number(difficulty(seed) < 0.2 + shown.length / 60);
+    const sizesOf = (tokens: number, demonstrations: number) => {
+      const { world, sets } = showing(growing, { tokens });
+      const { state } = drive({ ...given, demonstrations, generations: 200 }, world);
+      return { best: sets.get(state.best!.candidate)!.length, all: [...sets.values()].map(({ length }) => length) };
+    };
+
+    test('are as many as are known', () => {
+      expect(sizesOf(20, 64).best).toBeGreaterThanOrEqual(40);
+      expect(Math.max(...sizesOf(20, 24).all)).toBe(24);
+    });
+
+    test('are more than 16 only within 4,000 tokens', () => {
+      expect(Math.max(...sizesOf(160, 64).all)).toBe(25);
+      expect(Math.max(...sizesOf(1_000, 64).all)).toBe(16);
+      expect(Math.max(...sizesOf(1_000, 8).all)).toBe(8);
+    });
   });
 
   test('are exchanged a few at a time where some rows teach more than others', () => {
@@ -158,7 +180,7 @@ describe('demonstrations of a GEPA search', () => {
   });
 
   test('are asked about once where no right answer is known', () => {
-    const { world } = showing(learned, false);
+    const { world } = showing(learned, { hasLabels: false });
     const run = drive(given, world);
     expect(run.turns.filter(({ work }) => work.kind === 'demos')).toHaveLength(1);
     expect(run.proposals.filter(({ compose }) => compose)).toEqual([]);
@@ -167,7 +189,7 @@ describe('demonstrations of a GEPA search', () => {
   test('are good answers where no right answer is known, once texts have brought nothing', () => {
     const { world, sets } = showing(
       (seed, shown) => (shown.length > 0 ? learned(seed, []) + 0.5 : learned(seed, [])),
-      false,
+      { hasLabels: false },
     );
     const run = drive({ ...given, goodAnswers: 4 }, world);
     const [first] = run.proposals.filter(({ compose }) => compose);
@@ -188,7 +210,7 @@ describe('demonstrations of a GEPA search', () => {
     'that fit into no prompt leave the search to texts: %o',
     (more) => {
       const { hasLabels = true, ...change } = more as { hasLabels?: boolean };
-      const { world } = showing((seed) => Number(labelOf(seed) === 0), hasLabels);
+      const { world } = showing((seed) => Number(labelOf(seed) === 0), { hasLabels });
       const propose: World['propose'] = (request) =>
         request.compose ? { outcome: 'duplicate' } : world.propose(request);
       const run = drive({ ...given, ...change, generations: 30 }, { ...world, propose });

@@ -11,6 +11,8 @@ interface Kind {
   base: number;
   /** Share of the possible gain that rows as turns, and a text, make; negative: a loss. */
   turns: { mean: number; sd: number };
+  /** Failing rows from which on the mean gain is whole. */
+  enough?: number;
   text: { mean: number; sd: number };
   /** By the form of the question; others: `text`. */
   forms?: Partial<Record<Approach, Kind['text']>>;
@@ -65,7 +67,7 @@ function openText(run: number, kind: Kind): { world: World; prompts: Map<number,
       if (compose) {
         const turns = compose.demos[0]!.labeled.map((ordinal) => seedOf.get(ordinal)!);
         const failing = turns.filter((seed) => !isRight(base, seed)).length;
-        const mean = kind.turns.mean * (0.1 + 0.9 * Math.min(1, failing / 12));
+        const mean = kind.turns.mean * (0.1 + 0.9 * Math.min(1, failing / (kind.enough ?? 12)));
         const values = turns.map((seed) => normal(standard, run, 'row', seed));
         const ofSet = normal(standard, run, candidate);
         const row = values.reduce((total, value) => total + value, 0) / Math.sqrt(values.length);
@@ -84,7 +86,7 @@ function openText(run: number, kind: Kind): { world: World; prompts: Map<number,
     },
     findDemos: ({ ordinals }) => ({
       components: ['system'],
-      slots: [{ component: null, bootstrapped: [], labeled: ordinals, sameAnswer: [] }],
+      slots: [{ component: null, bootstrapped: [], labeled: ordinals, sameAnswer: [], tokens: 20 }],
     }),
   };
   return { world, prompts };
@@ -96,7 +98,7 @@ const runs = 24;
 function winners(kind: Kind, maxRollouts: number): number {
   const shares = range(0, runs).map((run) => {
     const { world, prompts } = openText(run, kind);
-    const settings = { populationSize: 2, generations: 499, demonstrations: 16, rngSeed: run };
+    const settings = { populationSize: 2, generations: 499, demonstrations: 64, rngSeed: run };
     const seeds = { trainSeeds: range(0, 60), evaluationSeeds: range(100, 40) };
     const { state } = drive(config({ ...settings, ...seeds, maxRollouts }), world);
     return prompts.get(state.best!.candidate)!.share;
@@ -109,15 +111,15 @@ test.each<[string, Kind, [budget: number, least: number][]]>([
     'turns help, most texts harm',
     { base: 0.6, turns: { mean: 0.8, sd: 0.16 }, text: { mean: -0.25, sd: 0.25 } },
     [
-      [200, 0.74],
-      [400, 0.84],
+      [200, 0.79],
+      [400, 0.85],
     ],
   ],
   [
     'turns help a little, texts more',
     { base: 0.5, turns: { mean: 0.2, sd: 0.1 }, text: { mean: 0.12, sd: 0.2 } },
     [
-      [200, 0.64],
+      [200, 0.61],
       [400, 0.67],
     ],
   ],
@@ -130,8 +132,8 @@ test.each<[string, Kind, [budget: number, least: number][]]>([
       forms: { contrast: { mean: 0.1, sd: 0.2 } },
     },
     [
-      [200, 0.58],
-      [400, 0.64],
+      [200, 0.54],
+      [400, 0.68],
     ],
   ],
   [
@@ -143,16 +145,24 @@ test.each<[string, Kind, [budget: number, least: number][]]>([
       forms: { revise: { mean: 0.1, sd: 0.2 } },
     },
     [
-      [200, 0.58],
-      [400, 0.72],
+      [200, 0.55],
+      [400, 0.66],
     ],
   ],
   [
     'sets differ, texts harm',
     { base: 0.3, turns: { mean: 0.4, sd: 0.25 }, text: { mean: -0.25, sd: 0.2 } },
     [
-      [200, 0.6],
-      [400, 0.68],
+      [200, 0.56],
+      [400, 0.69],
+    ],
+  ],
+  [
+    'each row more helps, most texts harm',
+    { base: 0.2, turns: { mean: 0.8, sd: 0.1 }, enough: 48, text: { mean: -0.1, sd: 0.2 } },
+    [
+      [200, 0.66],
+      [400, 0.83],
     ],
   ],
 ])('%s', (_, kind, bars) => {
