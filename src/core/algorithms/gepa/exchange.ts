@@ -9,7 +9,7 @@ import type { Demonstrations, GepaState } from './state.js';
 
 /** Rows that may leave and come, even if they are more than a quarter. */
 const leastChanged = 4;
-/** Fresh sets have all rows that there is room for, half, or a quarter of them, but 8 if there are. */
+/** A fresh set has all rows that there is room for, half, or a quarter, but 8 if there are. */
 const halvings = 3;
 const leastFresh = 8;
 /** One in so many sets is fresh. */
