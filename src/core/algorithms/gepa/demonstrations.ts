@@ -116,8 +116,16 @@ export function planDemonstrations(state: GepaState): Trial[] {
     .map((rows, index): Trial => ({
       ...newTrial(nextCandidate + index, begun, [parent]),
       shown,
-      compose: withTurns(demonstrations, parent, rows),
+      compose: withTurns(demonstrations, parent, shownLast(state, rows, shown)),
     }));
+}
+
+/** Seeds are asked without their own turns: near the end these leave most of a prompt alike. */
+function shownLast(state: GepaState, rows: number[], seeds: readonly number[]): number[] {
+  if (rows.length <= fewDemos) return rows;
+  const seedOf = seedsByOrdinal(state);
+  const isShown = (ordinal: number) => seeds.includes(seedOf.get(ordinal)!);
+  return [...rows.filter((ordinal) => !isShown(ordinal)), ...rows.filter(isShown)];
 }
 
 /** A candidate's texts with other turns. */

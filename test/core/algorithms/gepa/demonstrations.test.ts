@@ -72,15 +72,30 @@ describe('demonstrations of a GEPA search', () => {
   describe('where each more helps', () => {
     const difficulty = (seed: number) => ((seed * 37) % 100) / 100;
     const growing = (seed: number, shown: readonly number[]) => Number(difficulty(seed) < 0.2 + shown.length / 60);
-    const sizesOf = (tokens: number, demonstrations: number) => {
+    const driven = (tokens: number, demonstrations: number) => {
       const { world, sets } = showing(growing, { tokens });
-      const { state } = drive({ ...given, demonstrations, generations: 200 }, world);
+      return { sets, ...drive({ ...given, demonstrations, generations: 200 }, world) };
+    };
+    const sizesOf = (tokens: number, demonstrations: number) => {
+      const { state, sets } = driven(tokens, demonstrations);
       return { best: sets.get(state.best!.candidate)!.length, all: [...sets.values()].map(({ length }) => length) };
     };
 
     test('are as many as are known', () => {
       expect(sizesOf(20, 64).best).toBeGreaterThanOrEqual(40);
       expect(Math.max(...sizesOf(20, 24).all)).toBe(24);
+    });
+
+    test('end with those of their test, which is asked without one of them each time', () => {
+      const { sets, requests, proposals } = driven(20, 64);
+      const large = proposals.filter(({ compose, generation }) => compose && generation === 1).slice(1);
+      for (const { candidate } of large) {
+        const tested = requests.filter((request) => request.candidate === candidate).map(({ seed }) => seed);
+        const set = sets.get(candidate)!;
+        const shown = tested.slice(0, 10).filter((seed) => set.includes(seed));
+        expect([set.length > 16, shown.length > 4]).toEqual([true, true]);
+        expect(new Set(set.slice(-shown.length))).toEqual(new Set(shown));
+      }
     });
 
     test('are more than 16 only within 4,000 tokens', () => {
