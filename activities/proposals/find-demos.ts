@@ -1,4 +1,5 @@
 import { componentTexts } from '../../src/core/prompts/components.js';
+import { promptTokens } from '../../src/core/prompts/length.js';
 import { rewritableNames } from '../../src/core/prompts/row-template.js';
 import { placeholderProblem } from '../../src/core/proposals/placeholders.js';
 import type { SessionSpec } from '../../src/core/jobs/spec.js';
@@ -10,6 +11,9 @@ import type { ActivityDeps } from '../deps.js';
 import { recordLost } from '../jobs/spec.js';
 import type { ProposerContext } from './ask-proposer.js';
 import { describeTask } from './describe.js';
+
+/** Demonstrations' share of the tokens that `max_prompt_tokens` leaves; texts grow, too. */
+const demosShare = 3 / 4;
 
 /** Finds the baseline's components and the rollouts that can serve as demonstrations. */
 export async function findDemos(
@@ -27,7 +31,14 @@ export async function findDemos(
     if (!baseline?.messages) throw recordLost(job);
     const prompt = componentTexts(baseline.messages);
     const marked = await readMarked(tx, job.jobId);
-    const query = { components: Object.keys(prompt), marked, ordinals: request.ordinals, open: request.open };
+    const left = (spec.maxPromptTokens ?? Infinity) - promptTokens(baseline.messages, []);
+    const query = {
+      components: Object.keys(prompt),
+      marked,
+      ordinals: request.ordinals,
+      open: request.open,
+      demoTokens: demosShare * left,
+    };
     return { prompt, slots: await usableDemos(tx, job.jobId, query, accepts) };
   });
   if (request.describe.length > 0) {

@@ -1,8 +1,7 @@
 import { orderByCoverage, sharedAnswers } from '../../src/core/prompts/demo-coverage.js';
 import { proposalsIn, responseTo, rolloutsIn } from '../../src/core/search/parts.js';
-import { mean } from '../../src/core/math/rewards.js';
 import { estimatedTokens } from '../../src/core/prompts/length.js';
-import type { Demo } from '../../src/core/prompts/demos.js';
+import { roomForDemos, type Demo } from '../../src/core/prompts/demos.js';
 import { demosForSeed, renderPrompt } from '../../src/core/prompts/demos.js';
 import {
   lineageOf,
@@ -98,8 +97,8 @@ export class TaskInProcess {
     const sameAnswer = sharedAnswers(this.shows.labels ? right.map(({ output }) => output) : []).map((indexes) =>
       indexes.map((index) => ordinals[index]!),
     );
-    const tokens = Math.round(mean(right.map(({ input, output }) => estimatedTokens(input, output))) ?? 0);
-    return { components: [component], slots: [{ component: null, bootstrapped, labeled, sameAnswer, tokens }] };
+    const room = roomForDemos(right.map(({ input, output }) => estimatedTokens(input, output)));
+    return { components: [component], slots: [{ component: null, bootstrapped, labeled, sameAnswer, room }] };
   }
 
   /** Requests must come in order of candidates. */

@@ -41,7 +41,7 @@ test('a piece is read once after the same beginning, whichever sequence is free'
         maxLength: 40,
       }),
       async (calls) => {
-        const states = await keepStates(folder, 60);
+        const states = await keepStates(folder, 60_000);
         const sequences = [new Sequence(), new Sequence()];
         const beginnings = new Set<string>();
         for (const { chat: numbers, row, at } of calls) {
@@ -58,7 +58,7 @@ test('a piece is read once after the same beginning, whichever sequence is free'
 });
 
 test('a call waits for the sequence that reads its next piece', async () => {
-  const states = await keepStates(folder, 9);
+  const states = await keepStates(folder, 9_000);
   const [first, second] = [new Sequence(), new Sequence()];
   const reading = states.read(first, chat(1, 2));
   expect(states.readElsewhere(chat(2, 1))).toBeNull();
@@ -70,7 +70,7 @@ test('a call waits for the sequence that reads its next piece', async () => {
 });
 
 test('only the states that were used last are kept', async () => {
-  const states = await keepStates(folder, 2);
+  const states = await keepStates(folder, 300);
   const sequence = new Sequence();
   for (const number of [1, 2, 1, 3, 1]) await states.read(sequence, chat(number));
   expect(sequence.evaluated).toBe(3 * 150);

@@ -3,8 +3,8 @@ import type { ChatMessage } from '../../worlds/task-texts.js';
 
 const defaultSystem = 'You are a helpful assistant.';
 
-/** Messages of a piece. */
-const pieceLength = 8;
+/** Messages of a piece; answers depend on it. */
+export const pieceLength = 8;
 
 /**
  * The chat as text up to the assistant's answer: what stands before its last message, in pieces,

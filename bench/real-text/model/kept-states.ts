@@ -27,30 +27,33 @@ export interface KeptStates {
 /** Fewer tokens are read again sooner than a file is loaded. */
 const worthKeeping = 100;
 
-/** Empties `folder`, and keeps the `most` states used last there: 29 kB a token of the 1.5B. */
+/** Empties `folder`, and keeps there the states used last, of at most `most` tokens in total. */
 export async function keepStates(folder: string, most: number): Promise<KeptStates> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   // By the text from the start; the last key is the one that was used last.
-  const kept = new Map<string, string>();
+  const kept = new Map<string, { file: string; tokens: number }>();
   const reading = new Map<string, Promise<void>>();
   const held = new WeakMap<Reader, readonly string[]>();
   let count = 0;
 
   async function load(reader: Reader, key: string): Promise<void> {
-    const file = kept.get(key)!;
+    const state = kept.get(key)!;
     kept.delete(key);
-    kept.set(key, file);
-    await reader.loadStateFromFile(file, { acceptRisk: true });
+    kept.set(key, state);
+    await reader.loadStateFromFile(state.file, { acceptRisk: true });
   }
 
-  async function save(reader: Reader, key: string): Promise<void> {
+  async function save(reader: Reader, key: string, tokens: number): Promise<void> {
     const file = join(folder, `${(count += 1)}`);
     await reader.saveStateToFile(file);
-    kept.set(key, file);
-    for (const [oldest, old] of [...kept].slice(0, -most)) {
+    kept.set(key, { file, tokens });
+    let total = [...kept.values()].reduce((sum, state) => sum + state.tokens, 0);
+    for (const [oldest, state] of kept) {
+      if (total <= most) break;
+      total -= state.tokens;
       kept.delete(oldest);
-      await rm(old);
+      await rm(state.file);
     }
   }
 
@@ -65,7 +68,8 @@ export async function keepStates(folder: string, most: number): Promise<KeptStat
     else await reader.adaptStateToTokens(tokensOf(pieces.slice(0, known)), false);
     for (let at = known; at < pieces.length; at += 1) {
       await reader.evaluateWithoutGeneratingNewTokens([...pieces[at]!.tokens]);
-      if (tokensOf(pieces.slice(0, at + 1)).length >= worthKeeping) await save(reader, keys[at]!);
+      const tokens = tokensOf(pieces.slice(0, at + 1)).length;
+      if (tokens >= worthKeeping) await save(reader, keys[at]!, tokens);
     }
     held.set(reader, keys);
   }

@@ -6,7 +6,7 @@ import type { ChatMessage } from '../../worlds/task-texts.js';
 import type { Split, TextRow } from '../splits.js';
 import type { TextTask } from '../tasks.js';
 import type { Answers } from './answers.js';
-import { layOut } from './chat-layout.js';
+import { layOut, pieceLength } from './chat-layout.js';
 import type { Usage, Used } from './client.js';
 import type { Generated, Llama } from './llama.js';
 
@@ -54,7 +54,9 @@ export async function createRun({ llama, answers, size, task, split, number, tra
     messages: readonly ChatMessage[],
     options: { temperature: number; seed: number; maxTokens: number },
   ) {
-    return answers.of([size, messages, options], () => llama.generate({ ...layOut(messages), ...options }));
+    return answers.of([size, pieceLength, messages, options], () =>
+      llama.generate({ ...layOut(messages), ...options }),
+    );
   }
   function answered(messages: readonly ChatMessage[]): Promise<Generated> {
     return generated(messages, { temperature: 0, seed: 0, maxTokens: task.maxTokens });

@@ -1,8 +1,7 @@
 /** Demonstrations from traces: rollouts that can be shown as a question and its answer. */
-import { mean } from '../../core/math/rewards.js';
 import { componentNames } from '../../core/prompts/components.js';
 import { orderByCoverage, sharedAnswers } from '../../core/prompts/demo-coverage.js';
-import type { Demo } from '../../core/prompts/demos.js';
+import { roomForDemos, type Demo } from '../../core/prompts/demos.js';
 import { estimatedTokens } from '../../core/prompts/length.js';
 import type { Message } from '../../core/prompts/message.js';
 import { candidateId } from '../../core/jobs/ids.js';
@@ -89,10 +88,17 @@ const examples = `with asked as (
 export async function usableDemos(
   tx: Tx,
   jobId: string,
-  prompt: { components: readonly string[]; marked: boolean; ordinals: readonly number[]; open: readonly number[] },
+  prompt: {
+    components: readonly string[];
+    marked: boolean;
+    ordinals: readonly number[];
+    open: readonly number[];
+    /** Tokens that demonstrations may have; absent: no limit beside their own. */
+    demoTokens?: number;
+  },
   accepts: (text: string) => boolean = () => true,
 ): Promise<UsableSlot[]> {
-  const { components, marked, ordinals, open } = prompt;
+  const { components, marked, ordinals, open, demoTokens } = prompt;
   type Row = {
     component: string | null;
     ordinal: number;
@@ -119,20 +125,23 @@ export async function usableDemos(
             : [];
         });
       const ordered = (usable: ReturnType<typeof answered>) =>
-        orderByCoverage(usable, questions).map((index) => usable[index]!.ordinal);
+        orderByCoverage(usable, questions).map((index) => usable[index]!);
       const labeled = answered(({ label }) => label);
+      const inOrder = ordered(labeled);
       const same = sharedAnswers(labeled.map(({ output }) => output));
-      const tokens = labeled.map(({ input, output }) => estimatedTokens(input, output));
       return {
         component,
-        bootstrapped: ordered(answered(({ output }) => output)),
-        labeled: ordered(labeled),
+        bootstrapped: ordered(answered(({ output }) => output)).map(({ ordinal }) => ordinal),
+        labeled: inOrder.map(({ ordinal }) => ordinal),
         sameAnswer: same.map((indexes) => indexes.map((index) => labeled[index]!.ordinal)),
-        tokens: Math.round(mean(tokens) ?? 0),
+        room: roomForDemos(
+          inOrder.map(({ input, output }) => estimatedTokens(input, output)),
+          demoTokens,
+        ),
       };
     },
   );
-  return slots.length === 1 ? slots : slots.map((slot) => ({ ...slot, labeled: [], sameAnswer: [], tokens: 0 }));
+  return slots.length === 1 ? slots : slots.map((slot) => ({ ...slot, labeled: [], sameAnswer: [], room: 0 }));
 }
 
 /**

@@ -11,6 +11,6 @@ export interface SearchEstimate {
   testRollouts: Levels;
   /** Rollouts that a question to the proposer shows. */
   shownRollouts: Levels;
-  /** The most demonstrations in a prompt. */
-  maxDemos: number;
+  /** The most demonstrations in a prompt: rows with right answers, or good answers. */
+  demos: { labeled: number; good: number };
 }

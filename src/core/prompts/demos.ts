@@ -1,4 +1,5 @@
 /** Demonstrations: answered examples between a candidate's instruction and the question. */
+import { mean } from '../math/rewards.js';
 import { componentNames } from './components.js';
 import type { Message } from './message.js';
 
@@ -16,15 +17,25 @@ export interface Demo {
   output: string;
 }
 
-/** Demonstrations of a prompt. */
-export const maxDemos = 128;
-/** Demonstrations whatever their length, and the tokens within which there are more. */
+/** The most demonstrations of a prompt. */
+export const maxDemos = 100;
+/** Demonstrations that a prompt has room for, whatever their length. */
 export const fewDemos = 16;
+/** Tokens up to which it has room for more. */
 const tokensOfMany = 4_000;
 
-/** At most `most` demonstrations: beyond 16 only as many of `tokens` each as 4,000 tokens hold. */
-export function demosWithin(most: number, tokens: number): number {
-  return Math.min(most, Math.max(fewDemos, Math.floor(tokensOfMany / Math.max(1, tokens))));
+/**
+ * How many demonstrations a prompt has room for, in the order of `lengths`, their tokens, and then
+ * of their mean length. `most`: tokens that all of them may have.
+ */
+export function roomForDemos(lengths: readonly number[], most = Infinity): number {
+  const each = mean(lengths) ?? 0;
+  let tokens = 0;
+  for (let count = 0; count < maxDemos; count += 1) {
+    tokens += lengths[count] ?? each;
+    if (tokens > most || (count >= fewDemos && tokens > tokensOfMany)) return count;
+  }
+  return maxDemos;
 }
 
 export function demoMessages({ input, output }: Demo): [Message, Message] {

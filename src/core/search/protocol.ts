@@ -128,12 +128,12 @@ export interface DemoRequest {
 
 /**
  * The usable ordinals of a slot, in the order of coverage. `sameAnswer`: ordinals by answer, of
- * answers that several labeled rollouts share, such as labels. `tokens`: those of a labeled one, in
- * the mean.
+ * answers that several labeled rollouts share, such as labels. `room`: the most labeled ones that
+ * fit into a prompt.
  */
 export interface UsableSlot extends DemoSlot {
   sameAnswer: number[][];
-  tokens: number;
+  room: number;
 }
 
 /** The prompt's components, and the usable ordinals of each slot. */

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { priceOf } from '../../models/client/cost.js';
 import { judgesOf } from '../../scorers/index.js';
 import type { estimateSchema } from '../../contracts/common.js';
-import { demosWithin, renderPrompt } from '../../core/prompts/demos.js';
+import { renderPrompt, roomForDemos } from '../../core/prompts/demos.js';
 import type { BudgetSpec, EvaluationSpec, SessionSpec } from '../../core/jobs/spec.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import type { Message } from '../../core/prompts/message.js';
@@ -44,7 +44,9 @@ export function sessionEstimate(spec: SessionSpec): Estimate {
   return searchCost(search, expected, budget, (level) => {
     // Live traffic costs the job nothing: its callers pay anyway.
     const perDemo = assumptions.input[level] + answerTokens(policy, level);
-    const demos = Math.ceil(assumptions.demos[level] * demosWithin(expected.maxDemos, perDemo)) * perDemo;
+    const { labeled, good } = expected.demos;
+    const most = Math.max(good, Math.min(labeled, roomForDemos([perDemo])));
+    const demos = Math.ceil(assumptions.demos[level] * most) * perDemo;
     const perRollout = isLive ? 0 : rolloutPrice(spec, prompt + demos, level);
     const shown = assumptions.input[level] + answerTokens(policy, level) + assumptions.feedback[level];
     const perProposal = priceOf(

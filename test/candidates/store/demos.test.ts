@@ -155,7 +155,7 @@ describe('a rollout usable as a demonstration', () => {
       bootstrapped: expected,
       labeled: [],
       sameAnswer: [],
-      tokens: 0,
+      room: 100,
     });
     const demos = await build({ component: null, bootstrapped: [5, 1, 4], labeled: [] });
     expect(demos).toEqual([
@@ -196,7 +196,7 @@ describe('a rollout usable as a demonstration', () => {
     const roles = asked.map((message) => (message.role === 'assistant' ? user(message.content) : message));
     await rollout(5, [{ messages: [...demoMessages(own), ...roles] }], { candidate: 1 });
     expect(await survey([1, 2, 3, 4, 5])).toEqual([
-      { component: null, bootstrapped: [1, 4], labeled: [], sameAnswer: [], tokens: 0 },
+      { component: null, bootstrapped: [1, 4], labeled: [], sameAnswer: [], room: 100 },
     ]);
     expect((await build({ component: null, bootstrapped: [1], labeled: [] }))[0]).toMatchObject({ input: 'q' });
     // Reflection does not take them for the question, either.
@@ -229,7 +229,7 @@ describe('a rollout usable as a demonstration', () => {
     for (const [ordinal, details] of given.entries()) await rollout(ordinal, [{ answer: says('') }], { details });
     await rollout(8, [{ messages: [user('a'), user('b')] }], { details: { expected: 'no' } });
     const [slot] = await survey([3, 2, 1, 0, 4, 5, 6, 7, 8]);
-    expect(slot).toEqual({ component: null, bootstrapped: [], labeled: [3, 2, 1, 0], sameAnswer: [], tokens: 3 });
+    expect(slot).toEqual({ component: null, bootstrapped: [], labeled: [3, 2, 1, 0], sameAnswer: [], room: 100 });
     await rollout(9, [{}], { details: { expected: 'right' } });
     const demos = await build({ component: null, bootstrapped: [9], labeled: [2, 1, 9, 3] });
     expect(demos.map(({ ordinal, output }) => [ordinal, output])).toEqual([
@@ -264,8 +264,8 @@ describe('marked prompts', () => {
       details: { expected: 'x' },
     });
     expect(await survey([1, 0], names)).toEqual([
-      { component: 'plan', bootstrapped: [0], labeled: [], sameAnswer: [], tokens: 0 },
-      { component: 'act', bootstrapped: [1, 0], labeled: [], sameAnswer: [], tokens: 0 },
+      { component: 'plan', bootstrapped: [0], labeled: [], sameAnswer: [], room: 0 },
+      { component: 'act', bootstrapped: [1, 0], labeled: [], sameAnswer: [], room: 0 },
     ]);
     const demos = await build(
       { component: 'plan', bootstrapped: [0], labeled: [] },
@@ -276,9 +276,11 @@ describe('marked prompts', () => {
       ['act', '2'],
       ['act', '4'],
     ]);
-    expect(await survey([1], names)).toEqual([{ component: 'act', bootstrapped: [1], labeled: [1], sameAnswer: [], tokens: 2 }]);
+    expect(await survey([1], names)).toEqual([
+      { component: 'act', bootstrapped: [1], labeled: [1], sameAnswer: [], room: 100 },
+    ]);
     expect(await survey([1], ['hint'])).toEqual([
-      { component: 'hint', bootstrapped: [1], labeled: [1], sameAnswer: [], tokens: 2 },
+      { component: 'hint', bootstrapped: [1], labeled: [1], sameAnswer: [], room: 100 },
     ]);
     expect(await survey([], names)).toEqual([]);
   });
@@ -304,15 +306,15 @@ describe('marked prompts', () => {
       candidate: 1,
     });
     expect(await survey([0, 1, 2], names)).toEqual([
-      { component: 'plan', bootstrapped: [0], labeled: [], sameAnswer: [], tokens: 0 },
-      { component: 'act', bootstrapped: [1], labeled: [], sameAnswer: [], tokens: 0 },
+      { component: 'plan', bootstrapped: [0], labeled: [], sameAnswer: [], room: 0 },
+      { component: 'act', bootstrapped: [1], labeled: [], sameAnswer: [], room: 0 },
     ]);
     job = await insertJob(db);
     await add(0, [system('DO'), system('ACT', 'act')], []);
     for (const [ordinal, question] of ['DO: q', 'q'].entries())
       await rollout(ordinal, [{ messages: [user(question)], levers: marks('system') }]);
     expect(await survey([0, 1], ['system', 'act'])).toEqual([
-      { component: 'system', bootstrapped: [1], labeled: [], sameAnswer: [], tokens: 0 },
+      { component: 'system', bootstrapped: [1], labeled: [], sameAnswer: [], room: 100 },
     ]);
   });
 });

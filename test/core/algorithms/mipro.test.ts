@@ -39,7 +39,7 @@ describe('the composition `mipro`', () => {
       ...scoring(() => 0),
       findDemos: ({ ordinals, describe: shown }) => {
         described.push(shown);
-        const usable = { component: null, bootstrapped: ordinals, labeled: [], sameAnswer: [], tokens: 0 };
+        const usable = { component: null, bootstrapped: ordinals, labeled: [], sameAnswer: [], room: 0 };
         return { components: ['system'], slots: [usable] };
       },
       propose: proposed,

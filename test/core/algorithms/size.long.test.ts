@@ -5,6 +5,7 @@ import { gepa } from '../../../src/core/algorithms/gepa.js';
 import { unpaired } from '../../../src/core/algorithms/gepa-live.js';
 import { graphSearch } from '../../../src/core/graphs/search-config.js';
 import type { SearchAlgorithm, SearchView } from '../../../src/core/search/protocol.js';
+import { maxDemos } from '../../../src/core/prompts/demos.js';
 import { serve } from './gepa-live/traffic.js';
 import { config, drive, scoring, type Run, type World } from './gepa/driver.js';
 
@@ -39,8 +40,13 @@ const components = Array.from({ length: 20 }, (_, index) => `c${index}`.padEnd(6
 const findDemos: World['findDemos'] = ({ ordinals }) => ({
   components,
   slots: components.map((component) => {
-    return { component, bootstrapped: ordinals, labeled: [], sameAnswer: [], tokens: 0 };
+    return { component, bootstrapped: ordinals, labeled: [], sameAnswer: [], room: 0 };
   }),
+});
+/** Rows with right answers, all of which fit. */
+const findRows: World['findDemos'] = ({ ordinals }) => ({
+  components: ['system'],
+  slots: [{ component: null, bootstrapped: [], labeled: ordinals, sameAnswer: [], room: maxDemos }],
 });
 
 const byRounds = (shape: Partial<GepaConfig>, world: Partial<World> = {}) =>
@@ -53,6 +59,11 @@ test.each<[string, () => ReturnType<typeof sizesOf>, number]>([
   ['499 generations of 1', () => byRounds({ populationSize: 1, generations: 499, minibatchSize: 3 }), 491],
   ['a graph job', () => byRounds(graphJob, { cost }), 491],
   ['turns in 20 slots', () => byRounds({ populationSize: 10, generations: 40, goodAnswers: 32 }, { findDemos }), 300],
+  [
+    'sets of 100 rows',
+    () => byRounds({ populationSize: 10, generations: 40, demonstrations: maxDemos }, { findDemos: findRows }),
+    300,
+  ],
   ['60 live children at once', () => byTraffic({ populationSize: 499, generations: 1, minibatchSize: 2 }, equal), 61],
   [
     '499 live generations of 1',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { demosForCall, demosForSeed, renderPrompt, type Demo } from '../../../src/core/prompts/demos.js';
+import { demosForCall, demosForSeed, renderPrompt, roomForDemos, type Demo } from '../../../src/core/prompts/demos.js';
 import type { Message } from '../../../src/core/prompts/message.js';
 
 const demo = (seed: number | null, component: string | null = null): Demo => ({
@@ -42,6 +42,25 @@ describe('renderPrompt', () => {
       ...pair(4),
     ]);
     expect(renderPrompt([plan, act], [])).toEqual([plan, act]);
+  });
+});
+
+describe('room for demonstrations', () => {
+  const all = (count: number, tokens: number) => Array.from({ length: count }, () => tokens);
+
+  test('is for 16 of any length, and for more within 4,000 tokens, read or expected', () => {
+    expect(roomForDemos(all(200, 10))).toBe(100);
+    expect(roomForDemos(all(200, 1_000))).toBe(16);
+    expect(roomForDemos(all(200, 100))).toBe(40);
+    expect(roomForDemos(all(8, 100))).toBe(40);
+    expect(roomForDemos([...all(18, 200), ...all(60, 10)])).toBe(58);
+    expect(roomForDemos([])).toBe(100);
+  });
+
+  test('ends where the limit of the prompt does', () => {
+    expect(roomForDemos(all(200, 100), 1_050)).toBe(10);
+    expect(roomForDemos(all(4, 100), 1_050)).toBe(10);
+    expect(roomForDemos(all(200, 100), -1)).toBe(0);
   });
 });
 

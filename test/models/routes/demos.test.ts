@@ -80,7 +80,7 @@ describe('demonstrations', () => {
     // Inserted messages are not part of the question.
     const wanted = { components: ['system'], marked: false, ordinals: [0, 1, 2], open: [] };
     expect(await org((tx) => usableDemos(tx, job.jobId, wanted))).toEqual([
-      { component: null, bootstrapped: [0, 1, 2], labeled: [], sameAnswer: [], tokens: 0 },
+      { component: null, bootstrapped: [0, 1, 2], labeled: [], sameAnswer: [], room: 100 },
     ]);
   });
 

@@ -99,7 +99,7 @@ export function estimateSearch(config: GepaConfig): SearchEstimate {
     // Minibatches that test a proposal: at least the child's, mostly the parent's too.
     testRollouts: { low: rollouts, likely: 2 * rollouts, high: 2 * rollouts },
     shownRollouts: shownRollouts(config),
-    maxDemos: Math.max(config.demonstrations, config.goodAnswers),
+    demos: { labeled: config.demonstrations, good: config.goodAnswers },
   };
 }
 

@@ -31,6 +31,8 @@ const priorGains = 1.5;
 /** The same for good answers; lower, because they show the model nothing new. */
 const priorGainsUnlabeled = 0.35;
 const priorTests = 2;
+/** How much larger than another a set is to be tested beside it. */
+const clearlyMore = 1.25;
 /** The latest tests of each kind that count. */
 const recentTests = 8;
 /** Failures to find for each demonstration: sets differ only where there are more rows to show. */
@@ -116,16 +118,29 @@ export function planDemonstrations(state: GepaState): Trial[] {
     .map((rows, index): Trial => ({
       ...newTrial(nextCandidate + index, begun, [parent]),
       shown,
-      compose: withTurns(demonstrations, parent, shownLast(state, rows, shown)),
+      compose: withTurns(demonstrations, parent, inOrderOfTurns(state, model, parent, rows, shown)),
     }));
 }
 
-/** Seeds are asked without their own turns: near the end these leave most of a prompt alike. */
-function shownLast(state: GepaState, rows: number[], seeds: readonly number[]): number[] {
-  if (rows.length <= fewDemos) return rows;
+/**
+ * The rows in the order of their turns. Of many the parent's failures come after the others, and
+ * rows of the test last: each is asked without its own turn, so its prompts share what precedes.
+ */
+export function inOrderOfTurns(
+  state: GepaState,
+  model: RewardModel,
+  parent: number,
+  rows: readonly number[],
+  tested: readonly number[],
+): number[] {
+  if (rows.length <= fewDemos) return [...rows];
   const seedOf = seedsByOrdinal(state);
-  const isShown = (ordinal: number) => seeds.includes(seedOf.get(ordinal)!);
-  return [...rows.filter((ordinal) => !isShown(ordinal)), ...rows.filter(isShown)];
+  const failing = new Set(knownFailures(state, model, parent).map(({ seed }) => seed));
+  const rankOf = (ordinal: number) => {
+    const seed = seedOf.get(ordinal)!;
+    return tested.includes(seed) ? 2 : failing.has(seed) ? 1 : 0;
+  };
+  return [...rows].sort((left, right) => rankOf(left) - rankOf(right));
 }
 
 /** A candidate's texts with other turns. */
@@ -191,7 +206,7 @@ function changed(state: GepaState, change: (known: Demonstrations) => Partial<De
 
 /**
  * New sets, in this order: the few rows that the parent fails and that cover most; all that it
- * fails, or fewer drawn ones; all known rows, these last, or a few drawn ones.
+ * fails; all known rows. A set that is hardly larger than one before it gives way to a drawn one.
  */
 function newSets(state: GepaState, model: RewardModel, parent: number, known: Demonstrations): number[][] {
   const { config, nextCandidate } = state;
@@ -205,13 +220,15 @@ function newSets(state: GepaState, model: RewardModel, parent: number, known: De
     inTurns([...failed(ordinals), ...then, ...ordinals], known.sameAnswer);
   const all = failedFirst(known.rows).slice(0, most);
   const allFailed = inTurns(failed(known.rows), known.sameAnswer).slice(0, most);
+  const isClearlyMore = (set: readonly number[], than: number) => set.length >= clearlyMore * than;
+  const larger = isClearlyMore(allFailed, few) ? allFailed.length : few;
   // Lower streams belong to the search, to the draws of parents and to those of failures.
   const [first, rng] = shuffle(seedRng(config.rngSeed, 2_000_000 + nextCandidate), known.rows);
   const [second] = shuffle(rng, known.rows);
   const candidates = [
     failedFirst(known.rows, own).slice(0, few),
-    allFailed.length > few ? allFailed : failedFirst(first).slice(0, Math.ceil((3 * few) / 4)),
-    all.length > few ? all.reverse() : failedFirst(second).slice(0, Math.ceil(few / 2)),
+    larger > few ? allFailed : failedFirst(first).slice(0, Math.ceil((3 * few) / 4)),
+    isClearlyMore(all, larger) ? all : failedFirst(second).slice(0, Math.ceil(larger / 2)),
   ];
   const drawn = new Set<string>();
   return candidates.filter((set) => {
@@ -252,8 +269,9 @@ export function inTurns(ordinals: readonly number[], sameAnswer: readonly number
   return ranked.sort((left, right) => left.rank - right.rank).map(({ ordinal }) => ordinal);
 }
 
+/** Sets of the same rows are equal, whatever their order. */
 function keyOf(set: readonly number[]): string {
-  return set.join();
+  return set.toSorted((left, right) => left - right).join();
 }
 
 export function seedsByOrdinal({ results }: GepaState): Map<number, number> {

@@ -3,13 +3,13 @@ import { seedRng, shuffle, uniformInt } from '../../math/random.js';
 import { knownFailures } from '../../search/failure-pool.js';
 import type { Composition } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
-import { inTurns, isTested, ownSet, seedsByOrdinal, withTurns } from './demonstrations.js';
+import { inOrderOfTurns, inTurns, isTested, ownSet, seedsByOrdinal, withTurns } from './demonstrations.js';
 import { mostTurns } from './shown-rows.js';
 import type { Demonstrations, GepaState } from './state.js';
 
-/** Rows that may leave and come, even if they are more than a quarter. */
+/** So many rows may leave and come, even where they are more than a quarter. */
 const leastChanged = 4;
-/** A fresh set has all rows that there is room for, half, or a quarter, but 8 if there are. */
+/** A fresh set fills all, half or a quarter of the room, with 8 rows at least if it can. */
 const halvings = 3;
 const leastFresh = 8;
 /** One in so many sets is fresh. */
@@ -31,6 +31,7 @@ export function exchangedTurns(
   model: RewardModel,
   parent: number,
   candidate: number,
+  tested: readonly number[],
 ): Composition | null {
   const { config, demonstrations: known } = state;
   if (typeof known !== 'object') return null;
@@ -45,7 +46,9 @@ export function exchangedTurns(
   let rng = seedRng(config.rngSeed, stream + candidate);
   for (let draw = 0; draw < draws; draw += 1) {
     const [set, after] = drawSet(rng, own, known, mostTurns(config, known), classOf);
-    if (set.length > 0 && !isTested(known, set)) return withTurns(known, parent, set);
+    if (set.length > 0 && !isTested(known, set)) {
+      return withTurns(known, parent, inOrderOfTurns(state, model, parent, set, tested));
+    }
     rng = after;
   }
   return null;
@@ -54,7 +57,7 @@ export function exchangedTurns(
 type Rng = ReturnType<typeof seedRng>;
 
 /**
- * Up to a quarter of `own` leave and as many others may come, or a fresh set replaces all of them.
+ * Up to a quarter of `own` leave, and one to as many others come; or a fresh set replaces them.
  * Rows that the parent fails (class 0) come first, then those that the baseline fails (1).
  */
 function drawSet(
@@ -74,7 +77,9 @@ function drawSet(
   const room = Math.min(most, rows.length) - kept.length;
   const [halved, afterHalved] = uniformInt(afterOwn, halvings);
   const [coming, afterAdded] = uniformInt(afterHalved, changed);
-  const added = isFresh ? Math.max(Math.min(leastFresh, room), Math.ceil(room / 2 ** halved)) : Math.min(room, 1 + coming);
+  const added = isFresh
+    ? Math.max(Math.min(leastFresh, room), Math.ceil(room / 2 ** halved))
+    : Math.min(room, 1 + coming);
   const others = rows.filter((ordinal) => isFresh || !own.includes(ordinal));
   const [drawn, rng] = shuffle(afterAdded, others);
   const ranked = [0, 1, 2].flatMap((rank) => drawn.filter((ordinal) => classOf(ordinal) === rank));

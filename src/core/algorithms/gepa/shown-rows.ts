@@ -8,7 +8,6 @@ import { rewardModelOf } from '../../search/model-cache.js';
 import type { DemoAnswer } from '../../search/protocol.js';
 import { firstOfSeeds, measuredOn, rolloutsOf, type RewardedRollout } from '../../search/results.js';
 import { openRound } from '../../search/round.js';
-import { demosWithin } from '../../prompts/demos.js';
 import type { GepaConfig } from './config.js';
 import { parentOf } from './parents.js';
 import type { Demonstrations, GepaState } from './state.js';
@@ -86,7 +85,7 @@ export function addDemos(state: GepaState, { components, slots }: DemoAnswer): G
     isLabeled,
     rows: (isLabeled ? only.labeled : sharedBy(open.map(({ bootstrapped }) => bootstrapped))).filter(canShow),
     sameAnswer: isLabeled ? only.sameAnswer.map((ordinals) => ordinals.filter(canShow)) : [],
-    tokens: isLabeled ? only.tokens : 0,
+    room: isLabeled ? only.room : 0,
   };
   return { ...state, demonstrations: { ...known, ...found, searched: state.asked } };
 }
@@ -114,8 +113,8 @@ function sharedBy([first = [], ...others]: readonly number[][]): number[] {
 }
 
 /** The most turns of a prompt. */
-export function mostTurns(config: GepaConfig, { isLabeled, tokens }: Demonstrations): number {
-  return isLabeled ? demosWithin(config.demonstrations, tokens) : config.goodAnswers;
+export function mostTurns(config: GepaConfig, { isLabeled, room }: Demonstrations): number {
+  return isLabeled ? Math.min(config.demonstrations, room) : config.goodAnswers;
 }
 
 const unknown: Demonstrations = {
@@ -124,7 +123,7 @@ const unknown: Demonstrations = {
   isLabeled: false,
   rows: [],
   sameAnswer: [],
-  tokens: 0,
+  room: 0,
   searched: 0,
   isExplored: false,
   sets: {},

@@ -53,8 +53,8 @@ export interface Demonstrations {
   rows: number[];
   /** Rollouts by answer, of answers that several share. */
   sameAnswer: number[][];
-  /** Estimated tokens of a row, in the mean. */
-  tokens: number;
+  /** Rows with right answers that a prompt has room for. */
+  room: number;
   /** Rollouts below this ordinal were searched. */
   searched: number;
   /** Whether the search has looked for rows that the baseline fails. */

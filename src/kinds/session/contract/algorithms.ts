@@ -37,7 +37,7 @@ const gepaSchema = z.strictObject({
   demonstrations: demosSchema
     .default(defaultDemos)
     .describe(
-      'The most train rows that a prompt may show as turns, with their right answers; 0: none. The search chooses rows and number, more than 16 only within 4,000 tokens. Live traffic has none.',
+      'The most train rows that a prompt may show as turns, with their right answers; 0: none. The search chooses rows and number, more than 16 only within about 4,000 tokens in total. Live traffic has none.',
     ),
   parent_selection: z
     .enum(['estimate', 'pareto'])
@@ -63,7 +63,7 @@ const miproSchema = z.strictObject({
   max_labeled_demos: demosSchema
     .default(defaultDemos)
     .describe(
-      'The most train rows that a prompt may show as turns, with their right answers. The search chooses rows and number, more than 16 only within 4,000 tokens. Live traffic has none.',
+      'The most train rows that a prompt may show as turns, with their right answers. The search chooses rows and number, more than 16 only within about 4,000 tokens in total. Live traffic has none.',
     ),
   train_seeds: seedsSchema(10_000)
     .optional()

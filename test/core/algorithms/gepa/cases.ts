@@ -51,7 +51,7 @@ export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case
     rngSeed: fc.maxSafeInteger(),
     merge: fc.constantFrom(true, true, false),
     parentSelection: fc.constantFrom<GepaConfig['parentSelection'][]>('estimate', 'estimate', 'pareto'),
-    demonstrations: fc.constantFrom(0, 0, 2, 8),
+    demonstrations: fc.constantFrom(0, 0, 2, 8, 64),
     goodAnswers: fc.constantFrom(0, 0, 2, 8),
     trials: fc.constantFrom(null, null, 1, 4, 20),
     isGuided: fc.constantFrom(undefined, true as const),
@@ -95,9 +95,10 @@ export function worldOf({
   return {
     findDemos({ ordinals }) {
       const usable = ordinals.filter((ordinal) => draw(ordinal * 4 + 2, 100) >= failing);
+      const room = draw(0, 20) < 10 ? 100 : draw(2, 20);
       const sameAnswer = [0, 1].map((answer) => usable.filter((ordinal) => ordinal % 3 === answer));
-      const labeled = { component: null, bootstrapped: usable, labeled: usable, sameAnswer, tokens: 100 };
-      const unlabeled = { ...labeled, labeled: [], sameAnswer: [], tokens: 0 };
+      const labeled = { component: null, bootstrapped: usable, labeled: usable, sameAnswer, room };
+      const unlabeled = { ...labeled, labeled: [], sameAnswer: [], room: 0 };
       const kinds = [[labeled], [labeled], [unlabeled], [unlabeled, unlabeled], [labeled, labeled]];
       return { components: ['system'], slots: kinds[draw(1, kinds.length)]! };
     },

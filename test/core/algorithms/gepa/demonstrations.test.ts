@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Decision, ProposalRequest } from '../../../../src/core/search/protocol.js';
+import { maxDemos } from '../../../../src/core/prompts/demos.js';
 import { range } from '../../../support/range.js';
 import { config, drive, proposed, type World } from './driver.js';
 
@@ -7,7 +8,10 @@ const labels = 5;
 const labelOf = (seed: number) => seed % labels;
 
 /** Rewards depend on the shown rows alone; proposed texts change nothing. */
-function showing(reward: (seed: number, shown: readonly number[]) => number, { hasLabels = true, tokens = 20 } = {}) {
+function showing(
+  reward: (seed: number, shown: readonly number[]) => number,
+  { hasLabels = true, room = maxDemos } = {},
+) {
   const sets = new Map<number, number[]>([[0, []]]);
   const seedOf = new Map<number, number>();
   const world: World = {
@@ -34,7 +38,7 @@ function showing(reward: (seed: number, shown: readonly number[]) => number, { h
           bootstrapped: ordinals,
           labeled: hasLabels ? ordinals : [],
           sameAnswer: range(0, labels).map((label) => ordinals.filter((at) => labelOf(seedOf.get(at)!) === label)),
-          tokens,
+          room,
         },
       ],
     }),
@@ -72,22 +76,22 @@ describe('demonstrations of a GEPA search', () => {
   describe('where each more helps', () => {
     const difficulty = (seed: number) => ((seed * 37) % 100) / 100;
     const growing = (seed: number, shown: readonly number[]) => Number(difficulty(seed) < 0.2 + shown.length / 60);
-    const driven = (tokens: number, demonstrations: number) => {
-      const { world, sets } = showing(growing, { tokens });
+    const driven = (room: number, demonstrations: number) => {
+      const { world, sets } = showing(growing, { room });
       return { sets, ...drive({ ...given, demonstrations, generations: 200 }, world) };
     };
-    const sizesOf = (tokens: number, demonstrations: number) => {
-      const { state, sets } = driven(tokens, demonstrations);
+    const sizesOf = (room: number, demonstrations: number) => {
+      const { state, sets } = driven(room, demonstrations);
       return { best: sets.get(state.best!.candidate)!.length, all: [...sets.values()].map(({ length }) => length) };
     };
 
     test('are as many as are known', () => {
-      expect(sizesOf(20, 64).best).toBeGreaterThanOrEqual(40);
-      expect(Math.max(...sizesOf(20, 24).all)).toBe(24);
+      expect(sizesOf(maxDemos, 64).best).toBeGreaterThanOrEqual(40);
+      expect(Math.max(...sizesOf(maxDemos, 24).all)).toBe(24);
     });
 
     test('end with those of their test, which is asked without one of them each time', () => {
-      const { sets, requests, proposals } = driven(20, 64);
+      const { sets, requests, proposals } = driven(maxDemos, 64);
       const large = proposals.filter(({ compose, generation }) => compose && generation === 1).slice(1);
       for (const { candidate } of large) {
         const tested = requests.filter((request) => request.candidate === candidate).map(({ seed }) => seed);
@@ -98,10 +102,19 @@ describe('demonstrations of a GEPA search', () => {
       }
     });
 
-    test('are more than 16 only within 4,000 tokens', () => {
-      expect(Math.max(...sizesOf(160, 64).all)).toBe(25);
-      expect(Math.max(...sizesOf(1_000, 64).all)).toBe(16);
-      expect(Math.max(...sizesOf(1_000, 8).all)).toBe(8);
+    test('are no more than fit', () => {
+      expect(Math.max(...sizesOf(25, 64).all)).toBe(25);
+      expect(Math.max(...sizesOf(16, 64).all)).toBe(16);
+      expect(Math.max(...sizesOf(5, 64).all)).toBe(5);
+    });
+
+    test.each([17, 25, 64])('are tested once, also where all of them fail: %d', (room) => {
+      const { world } = showing(() => 0, { room });
+      const { state } = drive({ ...given, demonstrations: 64, generations: 400, maxRollouts: 900 }, world);
+      const tested = typeof state.demonstrations === 'object' ? Object.values(state.demonstrations.sets) : [];
+      expect(tested.length).toBeGreaterThan(2);
+      const keys = tested.map((set) => set.toSorted((left, right) => left - right).join());
+      expect(new Set(keys).size).toBe(keys.length);
     });
   });
 
@@ -145,7 +158,7 @@ describe('demonstrations of a GEPA search', () => {
     const few = range(0, 5);
     const { world } = showing((_, shown) => (shown.length > 0 ? 0.9 : 0.1));
     const search = { ...given, trainSeeds: few, evaluationSeeds: few, minibatchSize: 1, generations: 400 };
-    const { state, end } = drive({ ...search, maxRollouts: 120 }, world);
+    const { state, end } = drive({ ...search, maxRollouts: 200 }, world);
     expect(end.kind).toBe('done');
     expect(Object.values(state.compressed)).toContain(state.best!.candidate);
     expect(state.best!.reward).toBeCloseTo(0.9);
@@ -202,10 +215,9 @@ describe('demonstrations of a GEPA search', () => {
   });
 
   test('are good answers where no right answer is known, once texts have brought nothing', () => {
-    const { world, sets } = showing(
-      (seed, shown) => (shown.length > 0 ? learned(seed, []) + 0.5 : learned(seed, [])),
-      { hasLabels: false },
-    );
+    const { world, sets } = showing((seed, shown) => (shown.length > 0 ? learned(seed, []) + 0.5 : learned(seed, [])), {
+      hasLabels: false,
+    });
     const run = drive({ ...given, goodAnswers: 4 }, world);
     const [first] = run.proposals.filter(({ compose }) => compose);
     const before = run.proposals.filter(({ candidate, kind }) => candidate < first!.candidate && kind === 'rewrite');

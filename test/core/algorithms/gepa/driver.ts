@@ -62,7 +62,7 @@ export function config(overrides: Partial<GepaConfig> = {}): GepaConfig {
 /** No right answers are known. */
 const noDemos: DemoAnswer = {
   components: ['system'],
-  slots: [{ component: null, bootstrapped: [], labeled: [], sameAnswer: [], tokens: 0 }],
+  slots: [{ component: null, bootstrapped: [], labeled: [], sameAnswer: [], room: 0 }],
 };
 
 export function answer(work: SearchRequest, world: World): SearchResponse {

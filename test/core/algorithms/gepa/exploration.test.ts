@@ -172,7 +172,7 @@ test('on open text a proposer that repeats itself ends the search after 24 quest
     propose: (request) => (request.candidate < 6 ? proposed(request) : { ...proposed(request), outcome: 'duplicate' }),
     findDemos: ({ ordinals }) => ({
       components: ['system'],
-      slots: [{ component: null, bootstrapped: [], labeled: ordinals, sameAnswer: [], tokens: 0 }],
+      slots: [{ component: null, bootstrapped: [], labeled: ordinals, sameAnswer: [], room: 0 }],
     }),
   });
   expect(end).toEqual({ kind: 'done', stoppedBy: 'generations' });

@@ -86,7 +86,7 @@ function openText(run: number, kind: Kind): { world: World; prompts: Map<number,
     },
     findDemos: ({ ordinals }) => ({
       components: ['system'],
-      slots: [{ component: null, bootstrapped: [], labeled: ordinals, sameAnswer: [], tokens: 20 }],
+      slots: [{ component: null, bootstrapped: [], labeled: ordinals, sameAnswer: [], room: 100 }],
     }),
   };
   return { world, prompts };

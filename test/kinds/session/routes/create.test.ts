@@ -418,7 +418,7 @@ describe('bad input is 422 with the name of the field, before anything is stored
     ['mipro', { mipro: undefined }, /mipro/],
     ['gepa', { gepa: good.gepa }, /remove it/],
     ['mipro/num_candidates', { mipro: { num_candidates: 51, evaluation: { seeds: [1] } } }, /1 to 50/],
-    ['mipro/max_labeled_demos', { mipro: { ...mipro.mipro, max_labeled_demos: 129 } }, /0 to 128/],
+    ['mipro/max_labeled_demos', { mipro: { ...mipro.mipro, max_labeled_demos: 101 } }, /0 to 100/],
     [
       'mipro/evaluation/heldout_seeds',
       { mipro: { num_candidates: 2, evaluation: { seeds: [1], heldout_seeds: [1] } } },
