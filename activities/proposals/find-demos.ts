@@ -12,7 +12,7 @@ import { recordLost } from '../jobs/spec.js';
 import type { ProposerContext } from './ask-proposer.js';
 import { describeTask } from './describe.js';
 
-/** Demonstrations' share of the tokens that `max_prompt_tokens` leaves; texts grow, too. */
+/** Demonstrations get this share of what `max_prompt_tokens` leaves; longer texts get the rest. */
 const demosShare = 3 / 4;
 
 /** Finds the baseline's components and the rollouts that can serve as demonstrations. */

@@ -1,8 +1,7 @@
 import { orderByCoverage, sharedAnswers } from '../../src/core/prompts/demo-coverage.js';
 import { proposalsIn, responseTo, rolloutsIn } from '../../src/core/search/parts.js';
 import { estimatedTokens } from '../../src/core/prompts/length.js';
-import { roomForDemos, type Demo } from '../../src/core/prompts/demos.js';
-import { demosForSeed, renderPrompt } from '../../src/core/prompts/demos.js';
+import { demosForSeed, renderPrompt, roomForDemos, type Demo } from '../../src/core/prompts/demos.js';
 import {
   lineageOf,
   mergeCandidates,

@@ -93,7 +93,7 @@ export async function usableDemos(
     marked: boolean;
     ordinals: readonly number[];
     open: readonly number[];
-    /** Tokens that demonstrations may have; absent: no limit beside their own. */
+    /** The limit of all tokens of demonstrations; absent: none but that of `roomForDemos`. */
     demoTokens?: number;
   },
   accepts: (text: string) => boolean = () => true,

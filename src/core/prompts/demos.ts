@@ -19,14 +19,14 @@ export interface Demo {
 
 /** The most demonstrations of a prompt. */
 export const maxDemos = 100;
-/** Demonstrations that a prompt has room for, whatever their length. */
+/** A prompt may have this many demonstrations of any length. */
 export const fewDemos = 16;
-/** Tokens up to which it has room for more. */
+/** It may have more while all of them together have at most this many tokens. */
 const tokensOfMany = 4_000;
 
 /**
- * How many demonstrations a prompt has room for, in the order of `lengths`, their tokens, and then
- * of their mean length. `most`: tokens that all of them may have.
+ * The number of demonstrations that fit into a prompt. `lengths`: tokens of the known ones, in the
+ * order in which they are shown; others count as the mean. `most`: the limit of all tokens.
  */
 export function roomForDemos(lengths: readonly number[], most = Infinity): number {
   const each = mean(lengths) ?? 0;

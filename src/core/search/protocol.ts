@@ -128,8 +128,8 @@ export interface DemoRequest {
 
 /**
  * The usable ordinals of a slot, in the order of coverage. `sameAnswer`: ordinals by answer, of
- * answers that several labeled rollouts share, such as labels. `room`: the most labeled ones that
- * fit into a prompt.
+ * answers that several labeled rollouts share, such as labels. `room`: the number of labeled
+ * demonstrations that fit into a prompt.
  */
 export interface UsableSlot extends DemoSlot {
   sameAnswer: number[][];

@@ -43,7 +43,7 @@ const findDemos: World['findDemos'] = ({ ordinals }) => ({
     return { component, bootstrapped: ordinals, labeled: [], sameAnswer: [], room: 0 };
   }),
 });
-/** Rows with right answers, all of which fit. */
+/** Each rollout has a right answer, and all demonstrations fit into a prompt. */
 const findRows: World['findDemos'] = ({ ordinals }) => ({
   components: ['system'],
   slots: [{ component: null, bootstrapped: [], labeled: ordinals, sameAnswer: [], room: maxDemos }],

@@ -43,24 +43,20 @@ export function textTrials(state: GepaState, model: RewardModel, most: number, t
   const size = minibatchOf(config);
   const failures = ownFailures(state, model, parent).filter(({ seed }) => !taken.has(seed));
   if (failures.length === 0) return [];
-  const drawnFor = (candidate: number) => {
-    const [ranked, rng] = shuffle(seedRng(config.rngSeed, stream + candidate), failures);
-    return { ranked, rng, tested: telling(state, ranked).slice(0, size) };
-  };
   const chosen = chooseArms(state, model, most);
+  const drawn = chosen.map((_, index) => {
+    const [ranked, rng] = shuffle(seedRng(config.rngSeed, stream + nextCandidate + index), failures);
+    return { ranked, rng, tested: telling(state, ranked).slice(0, size) };
+  });
   const sets = chosen
     .filter((arm) => arm === 'exchange')
-    .flatMap((_, index) => {
-      const candidate = nextCandidate + index;
-      return exchangedTurns(state, model, parent, candidate, drawnFor(candidate).tested) ?? [];
-    });
+    .flatMap((_, index) => exchangedTurns(state, model, parent, nextCandidate + index, drawn[index]!.tested) ?? []);
   const asked = chosen.filter((arm) => arm !== 'exchange');
   // No set that was drawn is new.
   while (sets.length + asked.length < chosen.length) asked.push(questions[asked.length % questions.length]!);
   return [...sets, ...asked].map((next, index): Trial => {
-    const candidate = nextCandidate + index;
-    const planned = newTrial(candidate, begun, [parent]);
-    const { ranked, rng, tested } = drawnFor(candidate);
+    const planned = newTrial(nextCandidate + index, begun, [parent]);
+    const { ranked, rng, tested } = drawn[index]!;
     if (typeof next !== 'string') return { ...planned, shown: tested, compose: next, exchanges: true };
     const isBroad = showsMany(next);
     const [fewer] = isBroad ? [shownOfMany.failures - 1] : uniformInt(rng, Math.min(size, failures.length));

@@ -113,34 +113,33 @@ export function planDemonstrations(state: GepaState): Trial[] {
     .slice(0, Math.floor(tested / 2));
   const shown = [...new Set([...failed.slice(0, tested - solved.length), ...solved])];
   const most = Math.min(setsAtOnce, Math.floor(searchRollouts(state) / shown.length), roomForCandidates(state));
+  const inOrder = turnOrder(state, model, parent, shown);
   return newSets(state, model, parent, demonstrations)
     .slice(0, Math.max(0, most))
     .map((rows, index): Trial => ({
       ...newTrial(nextCandidate + index, begun, [parent]),
       shown,
-      compose: withTurns(demonstrations, parent, inOrderOfTurns(state, model, parent, rows, shown)),
+      compose: withTurns(demonstrations, parent, inOrder(rows)),
     }));
 }
 
 /**
- * The rows in the order of their turns. Of many the parent's failures come after the others, and
- * rows of the test last: each is asked without its own turn, so its prompts share what precedes.
+ * Orders the turns of a large set: the parent's failures come late, and tested rows last. A row is
+ * asked without its own turn, so the prompts of a test then share a long beginning.
  */
-export function inOrderOfTurns(
+export function turnOrder(
   state: GepaState,
   model: RewardModel,
   parent: number,
-  rows: readonly number[],
   tested: readonly number[],
-): number[] {
-  if (rows.length <= fewDemos) return [...rows];
+): (rows: readonly number[]) => number[] {
   const seedOf = seedsByOrdinal(state);
   const failing = new Set(knownFailures(state, model, parent).map(({ seed }) => seed));
   const rankOf = (ordinal: number) => {
     const seed = seedOf.get(ordinal)!;
     return tested.includes(seed) ? 2 : failing.has(seed) ? 1 : 0;
   };
-  return [...rows].sort((left, right) => rankOf(left) - rankOf(right));
+  return (rows) => (rows.length <= fewDemos ? [...rows] : rows.toSorted((left, right) => rankOf(left) - rankOf(right)));
 }
 
 /** A candidate's texts with other turns. */
@@ -269,7 +268,7 @@ export function inTurns(ordinals: readonly number[], sameAnswer: readonly number
   return ranked.sort((left, right) => left.rank - right.rank).map(({ ordinal }) => ordinal);
 }
 
-/** Sets of the same rows are equal, whatever their order. */
+/** Identifies a set by its rows; their order does not matter. */
 function keyOf(set: readonly number[]): string {
   return set.toSorted((left, right) => left - right).join();
 }

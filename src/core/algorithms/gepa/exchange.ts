@@ -3,7 +3,7 @@ import { seedRng, shuffle, uniformInt } from '../../math/random.js';
 import { knownFailures } from '../../search/failure-pool.js';
 import type { Composition } from '../../search/protocol.js';
 import type { RewardModel } from '../../search/reward-model.js';
-import { inOrderOfTurns, inTurns, isTested, ownSet, seedsByOrdinal, withTurns } from './demonstrations.js';
+import { inTurns, isTested, ownSet, seedsByOrdinal, turnOrder, withTurns } from './demonstrations.js';
 import { mostTurns } from './shown-rows.js';
 import type { Demonstrations, GepaState } from './state.js';
 
@@ -47,7 +47,7 @@ export function exchangedTurns(
   for (let draw = 0; draw < draws; draw += 1) {
     const [set, after] = drawSet(rng, own, known, mostTurns(config, known), classOf);
     if (set.length > 0 && !isTested(known, set)) {
-      return withTurns(known, parent, inOrderOfTurns(state, model, parent, set, tested));
+      return withTurns(known, parent, turnOrder(state, model, parent, tested)(set));
     }
     rng = after;
   }

@@ -53,7 +53,7 @@ export interface Demonstrations {
   rows: number[];
   /** Rollouts by answer, of answers that several share. */
   sameAnswer: number[][];
-  /** Rows with right answers that a prompt has room for. */
+  /** The number of rows with right answers that fit into a prompt. */
   room: number;
   /** Rollouts below this ordinal were searched. */
   searched: number;

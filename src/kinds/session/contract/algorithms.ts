@@ -18,8 +18,7 @@ const evaluationSchema = z.strictObject({
   repeats: count(100).default(1).describe('Repetitions of each seed in an evaluation, for noisy rewards.'),
 });
 
-/** Good answers of the model show it nothing new, whatever their number. */
-const maxGoodAnswers = 32;
+const maxBootstrappedDemos = 32;
 const demosSchema = wholeNumber(0, maxDemos);
 const defaultDemos = 64;
 
@@ -57,7 +56,7 @@ const miproSchema = z.strictObject({
       "Instructions and sets of demonstrations that are tested at most. Default: as many as budget.max_rollouts and progress allow; without a budget of rollouts derived from num_candidates, as in DSPy's MIPROv2.",
     ),
   minibatch_size: count(1_000).default(3).describe('Seeds of the first comparison of a proposal with its parent.'),
-  max_bootstrapped_demos: wholeNumber(0, maxGoodAnswers)
+  max_bootstrapped_demos: wholeNumber(0, maxBootstrappedDemos)
     .default(4)
     .describe('The most good answers of the model that a prompt may show as turns, where no right answer is known.'),
   max_labeled_demos: demosSchema
