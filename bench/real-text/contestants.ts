@@ -171,6 +171,8 @@ async function searchRatchet({ service, budget, split }: Setup, run: TextRun, se
       proposer: { provider: 'bench', model: run.proposer },
       budget: { max_rollouts: budget },
       rng_seed: split,
+      // The model reads a long prompt in a minute, and calls wait for each other.
+      rollout_timeout: 3_600,
     },
   });
   await completed(session);

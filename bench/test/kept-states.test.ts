@@ -57,16 +57,39 @@ test('a piece is read once after the same beginning, whichever sequence is free'
   );
 });
 
-test('a call waits for the sequence that reads its next piece', async () => {
+test('a call waits for the sequence that reads its next piece, and no longer', async () => {
   const states = await keepStates(folder, 9_000);
   const [first, second] = [new Sequence(), new Sequence()];
-  const reading = states.read(first, chat(1, 2));
+  let isRead = false;
+  const reading = states.read(first, chat(1, 2, 4)).then(() => (isRead = true));
   expect(states.readElsewhere(chat(2, 1))).toBeNull();
   await states.readElsewhere(chat(1, 3));
-  await reading;
   expect(states.readElsewhere(chat(1, 3))).toBeNull();
-  await states.read(second, chat(1, 3));
-  expect([first.evaluated, second.evaluated]).toEqual([300, 150]);
+  expect(isRead).toBe(false);
+  await Promise.all([reading, states.read(second, chat(1, 3))]);
+  expect([first.evaluated, second.evaluated]).toEqual([450, 150]);
+});
+
+test('a call that fails lets those that wait for it try', async () => {
+  const states = await keepStates(folder, 9_000);
+  const broken = new Sequence();
+  broken.saveStateToFile = () => Promise.reject(new Error('the disk is full'));
+  const reading = states.read(broken, chat(1, 2));
+  const waiting = states.readElsewhere(chat(1, 3));
+  await expect(reading).rejects.toThrow('the disk is full');
+  await waiting;
+  expect(states.readElsewhere(chat(1, 2))).toBeNull();
+});
+
+test('beginnings that chats share outlast those of one chat', async () => {
+  const states = await keepStates(folder, 1_500);
+  let evaluated = 0;
+  for (const row of [3, 4, 5, 6, 7, 8]) {
+    const sequence = new Sequence();
+    await states.read(sequence, chat(1, 2, row, 9));
+    evaluated += sequence.evaluated;
+  }
+  expect(evaluated).toBe(150 * (2 + 6 * 2));
 });
 
 test('only the states that were used last are kept', async () => {

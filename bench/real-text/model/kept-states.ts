@@ -33,15 +33,16 @@ export async function keepStates(folder: string, most: number): Promise<KeptStat
   await mkdir(folder, { recursive: true });
   // By the text from the start; the last key is the one that was used last.
   const kept = new Map<string, { file: string; tokens: number }>();
-  const reading = new Map<string, Promise<void>>();
+  const reading = new Map<string, { done: Promise<void>; end: () => void }>();
   const held = new WeakMap<Reader, readonly string[]>();
   let count = 0;
 
-  async function load(reader: Reader, key: string): Promise<void> {
-    const state = kept.get(key)!;
-    kept.delete(key);
-    kept.set(key, state);
-    await reader.loadStateFromFile(state.file, { acceptRisk: true });
+  /** Marks the states of a chat as used, the shorter ones last: other chats share those. */
+  function touch(keys: readonly string[]): void {
+    for (const key of keys.toReversed()) {
+      const state = kept.get(key);
+      if (state && kept.delete(key)) kept.set(key, state);
+    }
   }
 
   async function save(reader: Reader, key: string, tokens: number): Promise<void> {
@@ -57,36 +58,54 @@ export async function keepStates(folder: string, most: number): Promise<KeptStat
     }
   }
 
-  async function readRest(reader: Reader, pieces: readonly Piece[], keys: readonly string[]): Promise<void> {
+  async function readRest(
+    reader: Reader,
+    pieces: readonly Piece[],
+    { keys, onRead }: { keys: readonly string[]; onRead: (key: string) => void },
+  ): Promise<void> {
     const own = held.get(reader) ?? [];
     const different = keys.findIndex((key, at) => own[at] !== key);
     const ownPieces = different < 0 ? keys.length : different;
     const keptPieces = keys.findLastIndex((key) => kept.has(key)) + 1;
     const known = Math.max(ownPieces, keptPieces);
     held.delete(reader);
-    if (keptPieces > ownPieces) await load(reader, keys[known - 1]!);
+    touch(keys);
+    if (keptPieces > ownPieces) await reader.loadStateFromFile(kept.get(keys[known - 1]!)!.file, { acceptRisk: true });
     else await reader.adaptStateToTokens(tokensOf(pieces.slice(0, known)), false);
     for (let at = known; at < pieces.length; at += 1) {
       await reader.evaluateWithoutGeneratingNewTokens([...pieces[at]!.tokens]);
       const tokens = tokensOf(pieces.slice(0, at + 1)).length;
       if (tokens >= worthKeeping) await save(reader, keys[at]!, tokens);
+      touch(keys);
+      onRead(keys[at]!);
     }
     held.set(reader, keys);
   }
 
   return {
     readElsewhere(pieces) {
-      const next = keysOf(pieces).find((key) => !kept.has(key));
-      return next === undefined ? null : (reading.get(next) ?? null);
+      const next = keysOf(pieces).find((key) => reading.has(key));
+      return next === undefined ? null : reading.get(next)!.done;
     },
     async read(reader, pieces) {
       const keys = keysOf(pieces);
-      const done = readRest(reader, pieces, keys);
       const added = keys.filter((key) => !kept.has(key) && !reading.has(key));
-      for (const key of added) reading.set(key, done);
-      await done.finally(() => added.forEach((key) => reading.delete(key)));
+      for (const key of added) reading.set(key, ended());
+      const onRead = (key: string) => {
+        if (!added.includes(key)) return;
+        reading.get(key)?.end();
+        reading.delete(key);
+      };
+      // Those that wait try themselves after a failure.
+      await readRest(reader, pieces, { keys, onRead }).finally(() => added.forEach(onRead));
     },
   };
+}
+
+function ended() {
+  let end = () => {};
+  const done = new Promise<void>((resolve) => (end = resolve));
+  return { done, end };
 }
 
 function keysOf(pieces: readonly Piece[]): string[] {

@@ -37,10 +37,9 @@ export interface Generated {
 export interface LlamaOptions {
   /**
    * Contexts of one sequence each. Sequences of one context are evaluated in one batch, and their
-   * answers differ from sequential ones.
+   * answers differ from sequential ones. One that evaluates alone has the threads of all.
    */
   contexts: number;
-  threadsEach: number;
   /** Folder of what the model has read. */
   states: string;
 }
@@ -51,19 +50,23 @@ export interface Llama {
 }
 
 const contextTokens = 12_288;
-/** Tokens of kept states: 29 kB each with the 1.5B, 4.4 GB in all. */
-const tokensKept = 150_000;
+/** Tokens of kept states: 29 kB each with the 1.5B, 7.3 GB in all. */
+const tokensKept = 250_000;
 
 export async function loadLlama(
   { entry, weights }: ModelFiles,
-  { contexts, threadsEach, states: folder }: LlamaOptions,
+  { contexts, states: folder }: LlamaOptions,
 ): Promise<Llama> {
   const { getLlama } = (await import(pathToFileURL(entry).href)) as LlamaModule;
-  const llama = await getLlama({ gpu: false, logLevel: 'error', maxThreads: contexts * threadsEach });
+  const llama = await getLlama({ gpu: false, logLevel: 'error', maxThreads: contexts });
   const model = await llama.loadModel({ modelPath: weights });
   const free: Sequence[] = [];
   for (let count = 0; count < contexts; count += 1) {
-    const context = await model.createContext({ contextSize: contextTokens, sequences: 1, threads: threadsEach });
+    const context = await model.createContext({
+      contextSize: contextTokens,
+      sequences: 1,
+      threads: { ideal: contexts, min: 1 },
+    });
     free.push(context.getSequence());
   }
   const waiting: (() => void)[] = [];

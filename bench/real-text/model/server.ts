@@ -16,10 +16,10 @@ import { loadLlama } from './llama.js';
 import { createRun, type Run } from './run.js';
 
 const { folder, size, fresh, transcripts } = JSON.parse(process.argv[2]!) as ModelsOptions;
-/** One for each of two cores: with more threads a busy machine waits at their barriers. */
+/** One for each of two cores; with more threads than cores all wait at their barriers. */
 const contexts = 2;
 const states = join(folder, 'states');
-const llama = await loadLlama(await modelFiles(folder, size), { contexts, threadsEach: 1, states });
+const llama = await loadLlama(await modelFiles(folder, size), { contexts, states });
 const answers = await openAnswers(fresh ? null : join(folder, `answers-${size}.jsonl`));
 if (transcripts !== null) await mkdir(transcripts, { recursive: true });
 const runs = new Map<string, Run>();
