@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { built, deploy } from '../../support/deployments-over-http.js';
 import { createSession, ended, sessions, type Session } from '../../support/jobs-over-http.js';
+import { range } from '../../support/range.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { startRowsWorld, withIdleTurns } from '../../support/worlds/rows.js';
 
@@ -32,18 +33,40 @@ function begin(gepa: object) {
   });
 }
 
-test('gepa finds the rows that a prompt must show, and a deployment serves them', async () => {
+test('gepa finds the rows that a prompt must show', async () => {
   const id = await begin({});
   const seen = await ended<Session>(on.service, id);
   expect(seen).toMatchObject({ status: 'completed', best_reward: 1 });
   const { messages } = await on.service.api.call<{ messages: Turn[] }>('GET', `${sessions}/${id}/prompt`);
   const shown = messages.filter(({ role }) => role === 'assistant').map(({ content }) => content);
   expect(new Set(shown).size).toBe(rules);
-  const { id: deployment } = await built(
-    on.service,
-    await deploy(on.service, { name: 'turns', source: { session_id: id } }),
-  );
-  expect(deployment).toMatch(/^dep_/);
+});
+
+test('more than sixteen rows become turns where fewer do not help, and a deployment shows them all', async () => {
+  const enough = 24;
+  on.world.model.reply(({ n, body }) => {
+    if (body.model !== 'policy') return { text: `\`\`\`\nAnswer well, please (${n}).\n\`\`\`` };
+    const [, rule] = /rule (\d+)/.exec(body.messages.at(-1)!.content) ?? [];
+    const turns = body.messages.filter(({ role }) => role === 'assistant').length;
+    return { text: turns >= enough ? `needs rule-${rule}.` : 'No rule.' };
+  });
+  const seeds = { train_seeds: range(0, 40), evaluation: { seeds: range(40, 20) } };
+  const id = await createSession(on.service, {
+    ...on.world.job(60),
+    gepa: { population_size: 2, generations: 4, ...seeds },
+    budget: { max_rollouts: 200 },
+  });
+  expect(await ended<Session>(on.service, id)).toMatchObject({ status: 'completed', best_reward: 1 });
+  await built(on.service, await deploy(on.service, { name: 'many', source: { session_id: id } }));
+  const before = on.world.policyCalls().length;
+  await on.service.api.call('POST', '/v1/chat/completions', {
+    model: 'many',
+    messages: [{ role: 'user', content: 'Row 99: rule 3' }],
+  });
+  const [served] = on.world.policyCalls().slice(before);
+  const answers = served!.body.messages.filter(({ role }) => role === 'assistant').map(({ content }) => content);
+  expect(answers.length).toBeGreaterThanOrEqual(enough);
+  expect(served!.body.messages).toHaveLength(2 * answers.length + 2);
 });
 
 test('demonstrations: 0 leaves them out', async () => {
