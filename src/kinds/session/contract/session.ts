@@ -103,7 +103,9 @@ export const sessionResultsSchema = z.object({
   best_prompt: z.object({ messages: z.array(messageSchema), reward: z.number().nullable() }).nullable(),
   shorter_prompt: shorterPromptSchema
     .nullable()
-    .describe('null: every part that was tried to remove helps, or the budget did not cover a test.'),
+    .describe(
+      'null: nothing could be removed, the text is not open, the search did not end by max_rollouts, or the shorter form is best_prompt.',
+    ),
   history: historySchema.describe('The best reward after each generation; generation 0 is the baseline.'),
   stopped_by: z.string().nullable(),
   error: z.string().nullable(),
