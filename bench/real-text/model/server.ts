@@ -4,6 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { tryLock } from '../../../src/platform/embedded/lock.js';
 import { serveJson } from '../../json-http.js';
 import { promptMessages, type ChatMessage } from '../../worlds/task-texts.js';
 import { splitOf } from '../splits.js';
@@ -16,6 +17,9 @@ import { loadLlama } from './llama.js';
 import { createRun, type Run } from './run.js';
 
 const { folder, size, fresh, transcripts } = JSON.parse(process.argv[2]!) as ModelsOptions;
+await mkdir(folder, { recursive: true });
+const lock = tryLock(join(folder, 'lock'));
+if ('heldBy' in lock) throw new Error(`Another bench (process ${lock.heldBy}) has its answers in ${folder}.`);
 /** One for each of two cores; with more threads than cores all wait at their barriers. */
 const contexts = 2;
 const states = join(folder, 'states');
