@@ -1,23 +1,27 @@
 /** Tells a request that met a dead kept connection from one that broke while it was answered. */
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
+import { unsentFault } from './unsent.js';
 import { errorCode } from './untrusted.js';
 
-/** The socket of a request, if it had served another one before, and its bytes read until then. */
-const reused = new WeakMap<object, { socket: Socket; bytesRead: number }>();
+/** Requests that were written; on a socket that had served another: with its bytes read before. */
+const written = new WeakMap<object, { socket: Socket; bytesRead: number } | null>();
 const served = new WeakSet<Socket>();
 const unanswered = new WeakSet<object>();
 
 subscribe('undici:client:sendHeaders', (message) => {
   const { request, socket } = message as { request: object; socket: Socket };
-  if (served.has(socket)) reused.set(request, { socket, bytesRead: socket.bytesRead });
+  written.set(request, served.has(socket) ? { socket, bytesRead: socket.bytesRead } : null);
   served.add(socket);
 });
 
 subscribe('undici:request:error', (message) => {
   const { request, error } = message as { request: object; error: unknown };
-  const sent = reused.get(request);
-  if (sent && sent.socket.bytesRead === sent.bytesRead && typeof error === 'object' && error) unanswered.add(error);
+  if (typeof error !== 'object' || error === null) return;
+  const reused = written.get(request);
+  // A reset may come between the choice of a kept connection and the first byte.
+  const isUnwritten = reused === undefined && unsentFault(error) === null;
+  if (isUnwritten || (reused && reused.socket.bytesRead === reused.bytesRead)) unanswered.add(error);
 });
 
 const closed = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE', 'ECONNABORTED']);

@@ -92,6 +92,16 @@ describe('a request that meets a dead kept connection', () => {
     await close();
   });
 
+  test('is sent on a fresh one, where the reset came before its first byte', async () => {
+    let kept: Socket | null = null;
+    const { ask, retried, requests, close } = await provider((socket) => (kept = socket).write(answer));
+    expect(await ask()).toBe(`200 ${body}`);
+    kept!.resetAndDestroy();
+    expect(await ask()).toBe(`200 ${body}`);
+    expect({ retried, requests: requests() }).toEqual({ retried: ['ollama'], requests: 2 });
+    await close();
+  });
+
   test('is not, once a byte of the answer has come, or on a first connection', async () => {
     const later = await provider((socket, n) => (n === 1 ? socket.write(answer) : socket.end('HTTP/1.1 2')));
     expect(await later.ask()).toBe(`200 ${body}`);
