@@ -87,10 +87,10 @@ export async function startFakeModel(
     } else if (reply.raw !== undefined)
       response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers }).end(reply.raw);
     else if (body.stream) await stream(received, reply, response);
-    else
-      response
-        .writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers })
-        .end(JSON.stringify(completion(received, reply)));
+    else {
+      const whole = JSON.stringify(completion(received, reply));
+      response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers }).end(whole);
+    }
   }
 
   const server = createServer((request, response) => {
@@ -109,10 +109,8 @@ export async function startFakeModel(
   };
 }
 
-const words = (value: unknown) =>
-  String(value ?? '')
-    .split(/\s+/)
-    .filter(Boolean).length;
+/** Without a quantifier: a match of megabytes may overflow the stack of the regular expression. */
+const words = (value: unknown) => String(value ?? '').match(/(?<!\S)\S/g)?.length ?? 0;
 
 function textOf({ body, n }: ModelRequest, reply: ModelReply): string {
   return reply.text ?? `answer ${n} to: ${body.messages.at(-1)?.content ?? ''}`;
@@ -142,7 +140,6 @@ function completion(request: ModelRequest, reply: ModelReply) {
 
 async function stream(request: ModelRequest, reply: ModelReply, response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...reply.headers });
-  // A match of megabytes without white space overflows the stack of the regular expression.
   const pieces = textOf(request, reply)
     .trimStart()
     .split(/(?<=\s)(?=\S)/)
