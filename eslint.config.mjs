@@ -1,3 +1,4 @@
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
@@ -19,6 +20,15 @@ export default tseslint.config(
       'no-empty': 'error',
       // Prettier wraps code, not comments.
       'max-len': ['error', { code: 10_000, comments: 100, ignoreUrls: true }],
+    },
+  },
+  {
+    files: ['{src,activities,workflows,dashboard}/**/*.{ts,tsx}'],
+    plugins: { regexp },
+    rules: {
+      // Texts of models, containers and callers have megabytes.
+      'regexp/no-super-linear-backtracking': 'error',
+      'regexp/no-super-linear-move': 'error',
     },
   },
 );

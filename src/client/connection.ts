@@ -95,7 +95,7 @@ function checkedUrl(url: string): string {
     throw new RatchetError(`url: "${url.slice(0, 200)}" is no URL that begins with http:// or https://.`, {
       code: 'invalid_url',
     });
-  return url.replace(/\/+$/, '');
+  return url.replace(/(?<!\/)\/+$/, '');
 }
 
 /** The value of a header. Runtimes refuse others with a TypeError that names no field. */

@@ -38,7 +38,7 @@ export async function callModel(
   let response: Response;
   let text: string;
   try {
-    response = await fetch(`${inferenceUrl.replace(/\/+$/, '')}/chat/completions`, {
+    response = await fetch(`${inferenceUrl.replace(/(?<!\/)\/+$/, '')}/chat/completions`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',

@@ -76,9 +76,8 @@ function itemsBelow(lines: string[], from: number): { items: string[]; below: nu
 
 /** A label has at most four words, without quotes and Markdown. */
 function cleanItem(raw: string): string | null {
-  // Check the length first: stripping quotes is quadratic in it.
   if (raw.length > 2 * maxLabelLength) return null;
-  const item = raw.trim().replace(/^[`"'*[(“]+|[`"'*\]),.”]+$/g, '');
+  const item = raw.trim().replace(/^[`"'*[(“]+|(?<![`"'*\]),.”])[`"'*\]),.”]+$/g, '');
   return item === '' || item.length > maxLabelLength || /[:`"]/.test(item) || item.split(/\s+/).length > 4
     ? null
     : item;
@@ -112,6 +111,8 @@ function isMeant(text: string, { label, start, end }: Mention): boolean {
   const before = text.slice(Math.max(0, start - 24), start);
   const after = text.slice(end, end + 3);
   const isQuoted = /[`"'*“[]$/.test(before) && /^[`"'*”\]]/.test(after);
+  // Of 24 characters.
+  // eslint-disable-next-line regexp/no-super-linear-move, regexp/no-super-linear-backtracking
   const isHead = /(?:^|\n)\s*(?:[-*•#|]+|\d{1,3}[.)])?\s*$/.test(before) && /^\s*(?:[:=–|]|-|$)/.test(after);
   const isAnswer = /(?:->|=>|→|\b(?:answer|label|use|choose|pick|class|category|queue|is|as)\b:?)\s*$/i.test(before);
   return isQuoted || isHead || isAnswer;

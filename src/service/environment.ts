@@ -38,7 +38,7 @@ function readFiles({ values, problems }: Environment): void {
       continue;
     }
     try {
-      const text = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
+      const text = readFileSync(file, 'utf8').replace(/(?<![\r\n])[\r\n]+$/, '');
       if (text === '') problems.push(`${variable}: the file ${file} is empty`);
       else values[name] = text;
     } catch (error) {

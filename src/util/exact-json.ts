@@ -16,17 +16,26 @@ const doubleDigits = 17;
 export function* inexactNumbers(text: string): Generator<InexactNumber> {
   // Most texts have no long number.
   if (!/\d[\d.]{15}/.test(text)) return;
-  const token = /-?[\d.]+(?:[eE][+-]?\d+)?/y;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === quote) at = endOfString(text, at);
     else if (code >= zero && code <= nine) {
-      token.lastIndex = text[at - 1] === '-' ? at - 1 : at;
-      const literal = token.exec(text)![0];
-      if (!isExact(literal)) yield { at: token.lastIndex - literal.length, literal };
-      at = token.lastIndex - 1;
+      const start = text[at - 1] === '-' ? at - 1 : at;
+      const end = endOfNumber(text, at);
+      const literal = text.slice(start, end);
+      if (!isExact(literal)) yield { at: start, literal };
+      at = end - 1;
     }
   }
+}
+
+const inNumber = new Set([...'0123456789.eE+-'].map((char) => char.charCodeAt(0)));
+
+/** A loop: a match of megabytes may overflow the stack of a regular expression. */
+function endOfNumber(text: string, from: number): number {
+  let end = from;
+  while (inNumber.has(text.charCodeAt(end))) end += 1;
+  return end;
 }
 
 function isExact(literal: string): boolean {
@@ -41,7 +50,10 @@ function isExact(literal: string): boolean {
 /** The digits from the first to the last that is not 0. */
 function significant(literal: string): string {
   const [mantissa] = literal.toLowerCase().split('e');
-  return mantissa!.replaceAll(/[^\d]/g, '').replace(/^0+/, '').replace(/0+$/, '');
+  return mantissa!
+    .replaceAll(/[^\d]/g, '')
+    .replace(/^0+/, '')
+    .replace(/(?<!0)0+$/, '');
 }
 
 /** The path of a number within the JSON text. */

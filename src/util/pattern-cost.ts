@@ -64,7 +64,7 @@ export function patternCost(pattern: string, flags: string): PatternCost {
 }
 
 function repeat(frame: Frame, text: string, add: (size: number) => void): void {
-  const [, low, comma, high] = /^\{(\d+)(,?)(\d*)\}$/.exec(text) ?? [];
+  const [, low, comma, high] = /^\{(\d+)(?:(,)(\d*))?\}$/.exec(text) ?? [];
   if (low === undefined) return add(1);
   // A copy that may be absent takes a branch of its own.
   const most = Math.max(1, Number(low), Number(high ?? 0));

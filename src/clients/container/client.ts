@@ -102,7 +102,7 @@ function readProbe(answer: Answer): Answer | Fault {
 }
 
 function endpoint(base: string, path: string): string {
-  return `${base.replace(/\/+$/, '')}${path}`;
+  return `${base.replace(/(?<!\/)\/+$/, '')}${path}`;
 }
 
 const roles = new Set(['system', 'user', 'assistant']);

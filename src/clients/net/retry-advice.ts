@@ -92,7 +92,7 @@ function untilReset(text: string, now: number): number | null {
     return number > 1e9 ? Math.max(0, number * 1_000 - now) : number * 1_000;
   }
   if (/^(\d+(\.\d+)?(ms|[dhms]))+$/.test(value)) {
-    const parts = [...value.matchAll(/(\d+(?:\.\d+)?)(ms|[dhms])/g)];
+    const parts = [...value.matchAll(/(?<!\d)(\d+(?:\.\d+)?)(ms|[dhms])/g)];
     return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * units[unit!]!, 0);
   }
   return retryAfterMs(value, now);

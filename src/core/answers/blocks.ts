@@ -78,9 +78,10 @@ function linesOf(text: string): Line[] {
 
 function fenceOf(line: string): Fence | null {
   if (!line.includes('```') && !line.includes('~~~')) return null;
-  const leading = /^\s*(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$/.exec(line);
+  const leading = /^\s*(`{3,}(?!`)|~{3,}(?!~))(.*)$/.exec(line);
   if (leading) {
-    const [, run, head] = leading as unknown as [string, string, string];
+    const run = leading[1]!;
+    const head = leading[2]!.trim();
     return head.includes('```') ? null : { mark: run[0]!, length: run.length, head, before: '' };
   }
   const trailing = /^(.*[^`])(`{3,})([ \t]*)$/.exec(line);
@@ -129,7 +130,8 @@ function nextFence(lines: readonly Line[], at: number): number | null {
 function isAnnounced(lines: readonly Line[], at: number): boolean {
   let line = at - 1;
   while (line > 0 && lines[line]!.text.trim() === '') line -= 1;
-  return /[:：]\s*\**\s*$/.test(lines[line]?.text ?? '');
+  const text = (lines[line]?.text ?? '').trimEnd();
+  return /[:：]$/.test(text.replace(/(?<!\*)\*+$/, '').trimEnd());
 }
 
 const anew =

@@ -55,7 +55,7 @@ function textOfList(list: readonly unknown[], name: string): ReadText {
   );
 }
 
-const field = /^\{\s*(["'])([\w -]+)\1\s*:\s*("{3}|'{3}|["'])([\s\S]*)\3\s*,?\s*\}$/;
+const field = /^\{\s*(["'])([\w -]+)\1\s*:\s*("{3}|'{3}|["'])([\s\S]*)\3\s*(?:,\s*)?\}$/;
 const nextField = /["']\s*,\s*["'][\w -]+["']\s*:/;
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '', '"': '"', "'": "'", '\\': '\\', '/': '/' };
 

@@ -2,6 +2,7 @@
  * What models write around a prompt beside its title: remarks behind it, and parts of the question
  * that they repeat. A line that the parent has too belongs to the prompt.
  */
+import { withoutLastRule } from './titles.js';
 
 /** The lines of the service's own question, which frame what it shows. */
 export const questionLines = {
@@ -15,7 +16,7 @@ const text = String.raw`(?:(?:new|revised|updated|improved|rewritten|shorter|mod
 const effect =
   'ensures?|should|will|helps?|addresses|clarifies|includes?|adds?|provides?|makes?|emphasizes|emphasises|now|takes|covers|specifies|keeps|incorporates|aims|explicitly';
 const remark = new RegExp(
-  String.raw`^[*_(]*(?:(?:note(?: that)?|explanation|rationale)\s*:?\s*[*_]*\s*)?(?:` +
+  String.raw`^[*_(]*(?:(?:note(?: that)?|explanation|rationale)(?:\s*:)?[\s*_]*)?(?:` +
     [
       String.raw`(?:this|the|these)\s+${text}\s+(?:${effect})\b`,
       String.raw`(?:this|that)\s+should\s+(?:help|work|improve|address|fix|make)\b`,
@@ -29,8 +30,7 @@ const remark = new RegExp(
 );
 /** Titles of a list of changes, below which only remarks follow. */
 const changes =
-  /^(?:#{1,6}\s+|[*_]{2,3})?(?:(?:key|main|summary of)\s+)?(?:changes|improvements|what (?:i )?changed|explanation of (?:the )?changes)(?:\s+made)?\s*:?[*_]{0,3}\s*:?$/im;
-const rule = /\n\s*(?:-{3,}|\*{3,}|={3,})\s*$/;
+  /^(?:#{1,6}\s+|[*_]{2,3})?(?:(?:key|main|summary of)\s+)?(?:changes|improvements|what (?:i )?changed|explanation of (?:the )?changes)(?:[^\S\n]+made)?(?:[^\S\n]*:)?[*_]{0,3}(?:[^\S\n]*:)?[^\S\n]*$/im;
 
 /** A text without the remarks behind it. */
 export function withoutRemarks(text: string, parent: string): string {
@@ -43,7 +43,7 @@ export function withoutRemarks(text: string, parent: string): string {
     if (start === 0 || !remark.test(last) || parent.includes(last)) break;
     rest = rest.slice(0, start).trimEnd();
   }
-  return rest === text ? text : rest.replace(rule, '').trimEnd();
+  return rest === text ? text : withoutLastRule(rest).trimEnd();
 }
 
 const exampleStart = /^# Example \d+\n## Inputs$/m;

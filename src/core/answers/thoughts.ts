@@ -51,6 +51,7 @@ const maxTags = 1_000;
 
 /** Marks of the end of a turn, which servers with another template leave in the text. */
 const endMarks =
+  // eslint-disable-next-line regexp/no-super-linear-move -- looks at `markChars` characters
   /(?:\s*(?:<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end_of_turn|end|return)\|>|<end_of_turn>|<eos>|<｜end▁of▁sentence｜>))+\s*$/;
 /** Characters at the end that are looked at for marks at once: time stays linear in the text. */
 const markChars = 200;

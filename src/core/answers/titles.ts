@@ -9,17 +9,17 @@ const wholeForms = [
   // "Here's the new instruction for the assistant:", "Below is my improved prompt:"
   String.raw`(?:sure[,!.]?\s+|okay[,!.]?\s+|certainly[,!.]?\s+|of course[,!.]?\s+)?(?:here(?:'s|’s| is| are)|below is|this is)\b[^\n]{0,160}:`,
   // "New prompt:", "# Improved Prompt", "**The revised instruction:**"
-  String.raw`(?:(?:the|my|your)\s+)?(?:${kinds}[ -]+)+(?:(?:assistant|task)\s+)?${nouns}(?:\s+(?:for|to)\s[^\n:]{1,80})?\s*:?`,
+  String.raw`(?:(?:the|my|your)\s+)?(?:${kinds}[ -]+)+(?:(?:assistant|task)\s+)?${nouns}(?:\s+(?:for|to)\s[^\n:]{1,80})?(?:\s*:)?`,
   String.raw`(?:system prompt|prompt|instructions?|final answer)(?:\s+(?:for|to) the (?:assistant|model|task))?\s*:`,
   // "Based on the feedback, here is the new instruction:"
   String.raw`[^\n:]{0,160}[,.!]\s+(?:here(?:'s|’s| is)|this is)\s[^\n:]{0,80}\b(?:prompt|instructions?|version)\b[^\n:]{0,80}:`,
 ];
 const whole = new RegExp(
-  String.raw`^(?:#{1,6}\s+|[*_]{1,3})?(?:${wholeForms.join('|')})\s*[*_]{0,3}:?\s*(?:\n|$)`,
+  String.raw`^(?:#{1,6}\s+|[*_]{1,3})?(?:${wholeForms.join('|')})(?:[^\S\n]*[*_]{1,3})?:?[^\S\n]*(?:\n|$)`,
   'i',
 );
 const inline = new RegExp(
-  String.raw`^[*_]{0,3}(?:the\s+)?(?:${kinds}\s+)+${nouns}\s*(?::\s*[*_]{0,3}|[*_]{1,3}\s*:|\s[—–-](?=\s))\s*(?=\S)`,
+  String.raw`^[*_]{0,3}(?:the\s+)?(?:${kinds}\s+)+${nouns}\s*(?::\s*(?:[*_]{1,3}\s*)?|[*_]{1,3}\s*:\s*|\s[—–-]\s+)(?=\S)`,
   'i',
 );
 /** "Prompt: …", "**System prompt:** …", "[SYSTEM]" */
@@ -33,7 +33,12 @@ const otherTurn = /^[*_]{0,3}(?:user|assistant|human)[*_]{0,3}\s*:/im;
 /** A line below a title, or the mark of a block of YAML behind it. */
 const rule = /^\s*(?:(?:-{3,}|\*{3,}|={3,})\s*\n|[|>][+-]?[ \t]*\n)/;
 
-const lastRule = /\n\s*(?:-{3,}|\*{3,}|={3,})\s*$/;
+/** A text without the line of dashes, stars or equal signs that ends it. */
+export function withoutLastRule(text: string): string {
+  const end = text.trimEnd();
+  const start = end.lastIndexOf('\n') + 1;
+  return start > 0 && /^\s*(?:-{3,}|\*{3,}|={3,})$/.test(end.slice(start)) ? text.slice(0, start) : text;
+}
 
 /** A text without the title above it, and the rule below that. */
 export function withoutTitle(text: string): { title: boolean; rest: string } {
@@ -42,7 +47,7 @@ export function withoutTitle(text: string): { title: boolean; rest: string } {
   const behind = text.slice(match[0].length);
   const rest = behind.replace(rule, '');
   if (rest === behind) return { title: true, rest: rest.trim() };
-  return { title: true, rest: dedented(rest).replace(lastRule, '').trim() };
+  return { title: true, rest: withoutLastRule(dedented(rest)).trim() };
 }
 
 /** The name of a section is no title where others follow it. */

@@ -31,9 +31,9 @@ export function withoutSentences(lineage: readonly LineageTexts[], half: number)
 function joined(segments: readonly { text: string; isKept: boolean }[]): string {
   let text = '';
   for (const segment of segments) {
-    const [ending = ''] = /\s*$/.exec(segment.text) ?? [];
+    const ending = segment.text.slice(segment.text.trimEnd().length);
     if (segment.isKept) text += segment.text;
-    else if (/[\r\n]/.test(ending) && !/[\r\n]\s*$/.test(text)) text = text.trimEnd() + ending;
+    else if (/[\r\n]/.test(ending) && !/[\r\n]/.test(text.slice(text.trimEnd().length))) text = text.trimEnd() + ending;
   }
   return text.trim();
 }

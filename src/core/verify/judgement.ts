@@ -87,7 +87,7 @@ function describe(scores: readonly CriterionScore[]): string {
 
 /** A number, or its text: `"0.7"`. */
 function numberOf(score: unknown): unknown {
-  return typeof score === 'string' && /^\s*\d*\.?\d+\s*$/.test(score) ? Number(score) : score;
+  return typeof score === 'string' && /^\s*(?:\d+(?:\.\d+)?|\.\d+)\s*$/.test(score) ? Number(score) : score;
 }
 
 function refuse(reason: string): ParsedJudgement {

@@ -72,7 +72,7 @@ function plainDigits(text: string): string {
     ? text.replaceAll(/[！-～]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - halfWidth))
     : text;
   const written = /[¼-¾⅐-⅞]/.test(narrow) ? narrow.replaceAll(/(?<!\d)(\d{0,15}) ?([¼-¾⅐-⅞])/g, vulgar) : narrow;
-  return written.replace(/^(\s*[+−–-]?),(?=\d+\s*%?\s*$)/, '$10,');
+  return written.replace(/^(\s*[+−–-]?),(?=\d+\s*(?:%\s*)?$)/, '$10,');
 }
 
 function vulgar(_: string, units: string, part: string): string {
@@ -91,7 +91,7 @@ function evaluateMatch(groups: Record<string, string | undefined>): number {
 function parseDecimal(number: string | undefined, power: string | undefined): number {
   if (number === undefined) return Number.NaN;
   const digits = withDecimalPoint(number.replaceAll(/[^\d.,]/g, ''));
-  const tens = /[+−-]?\d+(?=\}?$)/.exec(power ?? '')?.[0].replace('−', '-') ?? '0';
+  const tens = /(?:[+−-]|(?<!\d))\d+(?=\}?$)/.exec(power ?? '')?.[0].replace('−', '-') ?? '0';
   return Number(`${digits}e${tens}`);
 }
 
@@ -126,8 +126,8 @@ const doubts: readonly (readonly [RegExp, string])[] = [
   ],
   [/\d[kKMB]\b/, 'contains a number with a letter for its size; write it in digits'],
   [/(?<!\w)0[xXbBoO][\da-fA-F]/, 'contains a number that is not decimal; write it in decimal digits'],
-  [/^\s*\([^A-Za-z()]*\d[^A-Za-z()]*\)\s*$/, 'is in brackets, by which accountants mean less than 0; write -5 or 5'],
-  [/^\s*[-−–]\s+\p{Sc}?\s*\d/u, 'has its sign apart from its digits; write -5 or 5'],
+  [/^\s*\([^A-Za-z()\d]*\d[^A-Za-z()]*\)\s*$/, 'is in brackets, by which accountants mean less than 0; write -5 or 5'],
+  [/^\s*[-−–]\s+(?:\p{Sc}\s*)?\d/u, 'has its sign apart from its digits; write -5 or 5'],
   [/±/, 'leaves the sign open; write -5 or 5'],
 ];
 

@@ -144,7 +144,7 @@ export function answerCacheSpec(requested: ContainerFields['answer_cache']): Pic
 
 export function containerSpec(request: ContainerFields, url: string, envName: string | null): ContainerSpec {
   return {
-    url: url.replace(/\/+$/, ''),
+    url: url.replace(/(?<!\/)\/+$/, ''),
     envName,
     envConfig: request.env_config ?? {},
     hasApiKey: request.container_api_key !== undefined,

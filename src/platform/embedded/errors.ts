@@ -4,7 +4,7 @@ export class StartupError extends Error {
   readonly exitCode: 1 | 2;
 
   constructor(message: string, options: { cause?: unknown; exitCode?: 1 | 2 } = {}) {
-    super(message.replaceAll(/\s*\n\s*/g, ' ').trim(), { cause: options.cause });
+    super(message.replaceAll(/(?<!\s)\s*\n\s*/g, ' ').trim(), { cause: options.cause });
     this.exitCode = options.exitCode ?? 1;
   }
 }

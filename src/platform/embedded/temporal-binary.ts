@@ -81,7 +81,7 @@ function isOursOrLater([major, minor, patch]: Version): boolean {
 }
 
 function versionOf(text: string): Version | undefined {
-  return /(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number) as Version | undefined;
+  return /(?<!\d)(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number) as Version | undefined;
 }
 
 /** The absolute path of a program on PATH: the server starts in another folder and environment. */

@@ -1,7 +1,9 @@
 import { afterAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createProviders } from '../../../src/models/client/providers.js';
+import { openAnswer } from '../../../src/models/client/answers/read-answer.js';
 import { readStream } from '../../../src/models/client/answers/streamed-text.js';
 import { heldMs, maxHeldMs } from '../../support/held.js';
 import { runs } from '../../support/runs.js';
@@ -75,3 +77,26 @@ test("no model's stream holds the event loop", async () => {
     { numRuns: runs(10, 150) },
   );
 }, 300_000);
+
+const long = 1_000_000;
+const error = (message: string) => JSON.stringify({ error: { message } });
+const wholes: [name: string, status: number, body: string][] = [
+  ['lines', 200, `{}${'\n'.repeat(long)}x`],
+  ['lines with braces', 200, `{${'}'.repeat(long)}\nx`],
+  ['a list', 200, `[${' '.repeat(long)}x`],
+  ['a wait', 429, error(`try again in 1${'s'.repeat(long)}.`)],
+  ['digits', 429, error(`try again in ${'1'.repeat(long)}`)],
+  ['escapes', 400, error('\\'.repeat(long))],
+];
+
+test.each(wholes)('no whole answer holds the event loop: %s', async (_name, status, body) => {
+  const answer = {
+    status,
+    contentType: 'application/json',
+    retryAfter: null,
+    read: () => Promise.resolve(Buffer.from(body)),
+    stream: () => Readable.from([]),
+  };
+  const open = () => openAnswer(answer, true).catch(() => undefined);
+  expect(await heldMs(open)).toBeLessThan(maxHeldMs);
+});

@@ -14,7 +14,7 @@ export interface CodeContext {
  * throws, or returns no boolean, number or object, scores 0, as in promptfoo.
  */
 export function functionOf(code: string, { config, readsJson = false }: CodeContext = {}): string {
-  const body = code.trimEnd().includes('\n') ? code : bodyOf(code.trim().replace(/;+\s*$/, ''));
+  const body = code.trimEnd().includes('\n') ? code : bodyOf(code.trim().replace(/(?<!;);+$/, ''));
   const more = config === undefined ? '' : `, config: ${JSON.stringify(config)}`;
   const value = readsJson ? '(() => { try { return JSON.parse(text); } catch { return text; } })()' : 'text';
   return `(text, row) => {
@@ -53,7 +53,7 @@ function compiles(body: string): boolean {
 
 /** A function of a scorer with an export of a file of promptfoo; null: it cannot run alone. */
 export function functionOfFile(code: string, name: string | null, context: CodeContext = {}): string | null {
-  if (/\brequire\s*\(|^\s*import\b|\bimport\s*\(|\basync\b|\bawait\b/m.test(code)) return null;
+  if (/\brequire\s*\(|^[ \t]*import\b|\bimport\s*\(|\basync\b|\bawait\b/m.test(code)) return null;
   const plain = code
     .replaceAll(/^export\s+default\s+/gm, 'module.exports = ')
     .replaceAll(/^export\s+(?:const|function)\s+(\w+)/gm, (found, own: string) =>

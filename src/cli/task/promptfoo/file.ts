@@ -80,7 +80,8 @@ export class PromptfooFile {
   /** The files of a pattern such as `prompts/*.txt`, sorted; the path itself without one. */
   async matches(path: string): Promise<string[]> {
     if (!/[*?[\]{}]/.test(path)) return [path];
-    const base = path.slice(0, path.search(/[*?[\]{}]/)).replace(/[^/]*$/, '') || '.';
+    const plain = path.slice(0, path.search(/[*?[\]{}]/));
+    const base = plain.slice(0, plain.lastIndexOf('/') + 1) || '.';
     await this.#files.check(base, this.#path);
     if (path.slice(base.length).includes('..')) throw this.fault(`has the pattern ${path}, which leaves its folder`);
     const found = await glob(path.slice(base === '.' ? 0 : base.length), { cwd: base, expandDirectories: false });

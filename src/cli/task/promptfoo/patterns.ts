@@ -8,6 +8,7 @@ export const textOf = (value: unknown) =>
 /** A text is a list with commas; quotes keep one together, as in promptfoo. */
 export function listOf(value: unknown): unknown[] {
   if (Array.isArray(value)) return value as unknown[];
+  // eslint-disable-next-line regexp/no-super-linear-move -- the user's own file
   const fields = textOf(value).matchAll(/[\s,]*(?:"((?:\\["\\]|""|[^"])*)"\s*(?=,|$)|([^,]+))/g);
   return [...fields]
     .map(([, quoted, plain]) => quoted?.replaceAll(/\\(["\\])|""/g, (_, sign?: string) => sign ?? '"') ?? plain!.trim())

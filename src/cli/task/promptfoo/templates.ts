@@ -12,6 +12,7 @@ import type { PromptfooFile } from './file.js';
 type Part = string | { source: string; expression: Expression };
 
 const tag =
+  // eslint-disable-next-line regexp/no-super-linear-move -- the user's own file
   /\{%-?\s*raw\s*-?%\}([^]*?)\{%-?\s*endraw\s*-?%\}|\{#[^]*?#\}|\{%[^]*?%\}|\{\{(?!-)((?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?!\}\})[^])*?)\}\}|\{\{[^]{0,60}/g;
 
 /** The parts of a text; throws for what only Nunjucks renders. */

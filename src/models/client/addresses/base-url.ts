@@ -10,7 +10,7 @@ export function chatUrl(base: string): { url: string } | { problem: string } {
     return { problem: 'holds a user or a password; give the key in the variable of the key' };
   }
   if (base.includes('#')) return { problem: 'holds a fragment (#…); leave it out' };
-  const kept = url.pathname.replace(/\/+$/, '');
+  const kept = url.pathname.replace(/(?<!\/)\/+$/, '');
   url.pathname = kept.endsWith(path) ? kept : `${kept}${path}`;
   return { url: url.href };
 }

@@ -46,7 +46,7 @@ export function errorOfBody(text: string): ErrorBody | null {
 
 /** Words of Azure, Groq and OpenAI. */
 const inWords =
-  /\b(?:try again|retry) (?:in|after) (\d+(?:\.\d+)?(?:(?:ms|[hms])[\dhms.]*[hms])?(?:ms|[hms])?)(?![\w.]*\d| ?(?:min|hour|day))/i;
+  /\b(?:try again|retry) (?:in|after) (\d+(?:\.\d+)?(?:(?:ms|[hms])[\dhms.]{0,20}[hms])?(?:ms|[hms])?)(?![\w.]{0,20}\d| ?(?:min|hour|day))/i;
 
 /**
  * The wait that an error body tells, as a `Retry-After` header has it: Google's `retryDelay`, the

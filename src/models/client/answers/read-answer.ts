@@ -80,7 +80,7 @@ function decoded(bytes: Buffer, contentType: string | null): string | null {
 
 /** The events of a list of chunks, in brackets or one a line; null: the body is no such list. */
 function eventsOfList(text: string): Buffer | null {
-  const isLines = /^\s*\{[^\n]*\}\s*\n\s*\{/.test(text);
+  const isLines = /^\s*\{[^\n]*\}[^\S\n]*\n\s*\{/.test(text);
   if (!isLines && !/^\s*\[\s*\{/.test(text)) return null;
   const list = isLines ? text.split('\n').filter((line) => line.trim() !== '') : jsonList(text);
   const events = list.map((item) => `data: ${item}\n\n`).join('');

@@ -80,7 +80,10 @@ export function lessonsOf({ status, text }: { status: number; text: string }, se
 
 /** Without escapes, an echo of the request, and the advice to use another name. */
 function plain(text: string): string {
-  const lines = text.slice(0, maxChars).replaceAll(/\\+n/g, '\n').replaceAll('\\', '');
+  const lines = text
+    .slice(0, maxChars)
+    .replaceAll(/(?<!\\)\\+n/g, '\n')
+    .replaceAll('\\', '');
   return lines.replace(/["']input["']: ?\{.*$/s, '').replaceAll(/\buse ['"`]?\w+['"`]? instead/gi, '');
 }
 

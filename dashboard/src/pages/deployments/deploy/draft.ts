@@ -81,6 +81,6 @@ export function nameOf(text: string): string {
   return text
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, '-')
-    .replace(/^[^a-z0-9]+|-+$/g, '')
+    .replace(/^[^a-z0-9]+|(?<!-)-+$/g, '')
     .slice(0, 100);
 }
