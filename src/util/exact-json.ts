@@ -50,10 +50,11 @@ function isExact(literal: string): boolean {
 /** The digits from the first to the last that is not 0. */
 function significant(literal: string): string {
   const [mantissa] = literal.toLowerCase().split('e');
-  return mantissa!
-    .replaceAll(/[^\d]/g, '')
-    .replace(/^0+/, '')
-    .replace(/(?<!0)0+$/, '');
+  const digits = mantissa!.replaceAll(/[^\d]/g, '');
+  let [start, end] = [0, digits.length];
+  while (digits[start] === '0') start += 1;
+  while (end > start && digits[end - 1] === '0') end -= 1;
+  return digits.slice(start, end);
 }
 
 /** The path of a number within the JSON text. */

@@ -8,7 +8,7 @@ import { askProvider, type ProviderReply } from '../client/ask-provider.js';
 import { isMediaType, openAnswer, type OpenedAnswer } from '../client/answers/read-answer.js';
 import { boundDepth, cutErrorText, parseObject } from '../../clients/net/untrusted.js';
 import { tracedAnswer } from '../client/traced-call.js';
-import { JsonText, mayEscapeUnstorable } from '../../platform/db/json.js';
+import { JsonText, mayBeUnstorable } from '../../platform/db/json.js';
 import { ApiError, openAiError } from '../../platform/http/server/errors.js';
 import { GraphFailure } from './graph-failure.js';
 import { OverCapacityError } from './bytes-in-flight.js';
@@ -121,9 +121,9 @@ export class Forwarder<Call extends ForwardedCall> {
       await this.note(call, { httpStatus: 502, response: openAiError(fault), latencyMs: elapsed(), ...cost });
       throw fault;
     }
-    // Postgres refuses deep nesting.
+    // Postgres refuses deep nesting and long numbers.
     const bounded = boundDepth(completion);
-    const isStorable = bounded === completion && !mayEscapeUnstorable(text);
+    const isStorable = bounded === completion && !mayBeUnstorable(text);
     const response = isStorable ? new JsonText(text) : bounded;
     const result = { httpStatus: answer.status, response, latencyMs: elapsed(), ...cost };
     const id = await this.recorder.record(call, result);

@@ -16,7 +16,12 @@ export function toJsonb(value: unknown): string {
   return text.replace(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/gi, '$1\\ufffd');
 }
 
+/** Whether jsonb may refuse a JSON text, such as a number with 20,000 digits behind its point. */
+export function mayBeUnstorable(text: string): boolean {
+  return mayEscapeUnstorable(text) || /(?<![\d.])\d[\d.]{999}|\d[eE][+-]?\d{4}/.test(text);
+}
+
 /** Whether a JSON text may escape NUL or a surrogate; others escape whole pairs too. */
-export function mayEscapeUnstorable(text: string): boolean {
+function mayEscapeUnstorable(text: string): boolean {
   return text.includes('\\u') && /\\u(?:0000|d[89a-f])/i.test(text);
 }

@@ -351,6 +351,19 @@ describe('answers and records', () => {
     expect((await proxy.calls(job))[0]!.response!.choices![0]!.message.content).toBe('a\ufffdb\ufffdc');
   });
 
+  test.each([
+    ['digits', `0.${'1'.repeat(20_000)}`],
+    ['an exponent', '1e200000'],
+  ])('passes on and records a number that jsonb refuses: %s', async (_, number) => {
+    const message = { role: 'assistant', content: 'Yes' };
+    const completion = JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }], score: 0 });
+    proxy.model.reply(() => ({ raw: completion.replace('"score":0', `"score":${number}`) }));
+    const job = await proxy.newSession();
+    const answer = await proxy.post(job, '/a');
+    expect([answer.status, (await answer.text()).includes(number)]).toEqual([200, true]);
+    expect((await proxy.calls(job))[0]!.response!.choices![0]!.message.content).toBe('Yes');
+  });
+
   const errors: [string, Parameters<TestProxy['model']['reply']>[0], number, Record<string, unknown>][] = [
     [
       'OpenAI’s own',
