@@ -95,7 +95,9 @@ function checkedUrl(url: string): string {
     throw new RatchetError(`url: "${url.slice(0, 200)}" is no URL that begins with http:// or https://.`, {
       code: 'invalid_url',
     });
-  return url.replace(/(?<!\/)\/+$/, '');
+  let base = url;
+  while (base.endsWith('/')) base = base.slice(0, -1);
+  return base;
 }
 
 /** The value of a header. Runtimes refuse others with a TypeError that names no field. */

@@ -77,7 +77,10 @@ function itemsBelow(lines: string[], from: number): { items: string[]; below: nu
 /** A label has at most four words, without quotes and Markdown. */
 function cleanItem(raw: string): string | null {
   if (raw.length > 2 * maxLabelLength) return null;
-  const item = raw.trim().replace(/^[`"'*[(“]+|(?<![`"'*\]),.”])[`"'*\]),.”]+$/g, '');
+  const item = raw
+    .trim()
+    .replace(/^[`"'*[(“]+/, '')
+    .replace(/(?<![`"'*\]),.”])[`"'*\]),.”]+$/, '');
   return item === '' || item.length > maxLabelLength || /[:`"]/.test(item) || item.split(/\s+/).length > 4
     ? null
     : item;

@@ -68,7 +68,7 @@ function repeat(frame: Frame, text: string, add: (size: number) => void): void {
   if (low === undefined) return add(1);
   // A copy that may be absent takes a branch of its own.
   const most = Math.max(1, Number(low), Number(high ?? 0));
-  const size = most * frame.last + (comma === '' ? 0 : most - Number(low) + 1);
+  const size = most * frame.last + (comma === undefined ? 0 : most - Number(low) + 1);
   frame.total += size - frame.last;
   frame.last = size;
 }

@@ -41,6 +41,14 @@ test('the cost of a pattern is not below half of its instructions', () => {
   );
 });
 
+test.each([
+  ['a{3}', 3],
+  ['a{3,}', 4],
+  ['(?:ab){2}', 8],
+])('%s costs %i instructions', (text, instructions) => {
+  expect(patternCost(text, '').instructions).toBe(instructions);
+});
+
 describe('patterns that are not compiled', () => {
   test.each<[string, string, string]>([
     ['repetitions side by side', 'x{0,1000}'.repeat(100), ''],

@@ -72,6 +72,7 @@ export async function keepStates(folder: string, most: number): Promise<KeptStat
     touch(keys);
     if (keptPieces > ownPieces) await reader.loadStateFromFile(kept.get(keys[known - 1]!)!.file, { acceptRisk: true });
     else await reader.adaptStateToTokens(tokensOf(pieces.slice(0, known)), false);
+    keys.slice(0, known).forEach(onRead);
     for (let at = known; at < pieces.length; at += 1) {
       await reader.evaluateWithoutGeneratingNewTokens([...pieces[at]!.tokens]);
       const tokens = tokensOf(pieces.slice(0, at + 1)).length;
@@ -90,11 +91,11 @@ export async function keepStates(folder: string, most: number): Promise<KeptStat
     async read(reader, pieces) {
       const keys = keysOf(pieces);
       const added = keys.filter((key) => !kept.has(key) && !reading.has(key));
-      for (const key of added) reading.set(key, ended());
+      const own = new Map(added.map((key) => [key, ended()]));
+      for (const [key, entry] of own) reading.set(key, entry);
       const onRead = (key: string) => {
-        if (!added.includes(key)) return;
-        reading.get(key)?.end();
-        reading.delete(key);
+        own.get(key)?.end();
+        if (reading.get(key) === own.get(key)) reading.delete(key);
       };
       // Those that wait try themselves after a failure.
       await readRest(reader, pieces, { keys, onRead }).finally(() => added.forEach(onRead));

@@ -77,8 +77,7 @@ export async function loadLlama(
       const pieces = generation.before.map((text) => ({ text, tokens: model.tokenize(text, true) }));
       while (true) {
         const elsewhere = states.readElsewhere(pieces);
-        // The call that reads reports its own error; this one then tries itself.
-        if (elsewhere !== null) await elsewhere.catch(() => {});
+        if (elsewhere !== null) await elsewhere;
         else if (free.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
         else break;
       }

@@ -4,14 +4,16 @@ import type { Socket } from 'node:net';
 import { unsentFault } from './unsent.js';
 import { errorCode } from './untrusted.js';
 
+/** A server that closed the connection before tells so at once; later it had begun to work. */
+const deadWithinMs = 2_000;
 /** Requests that were written; on a socket that had served another: with its bytes read before. */
-const written = new WeakMap<object, { socket: Socket; bytesRead: number } | null>();
+const written = new WeakMap<object, { socket: Socket; bytesRead: number; at: number } | null>();
 const served = new WeakSet<Socket>();
 const unanswered = new WeakSet<object>();
 
 subscribe('undici:client:sendHeaders', (message) => {
   const { request, socket } = message as { request: object; socket: Socket };
-  written.set(request, served.has(socket) ? { socket, bytesRead: socket.bytesRead } : null);
+  written.set(request, served.has(socket) ? { socket, bytesRead: socket.bytesRead, at: performance.now() } : null);
   served.add(socket);
 });
 
@@ -19,9 +21,10 @@ subscribe('undici:request:error', (message) => {
   const { request, error } = message as { request: object; error: unknown };
   if (typeof error !== 'object' || error === null) return;
   const reused = written.get(request);
-  // A reset may come between the choice of a kept connection and the first byte.
+  // A reset may come between the choice of a connection and the first byte.
   const isUnwritten = reused === undefined && unsentFault(error) === null;
-  if (isUnwritten || (reused && reused.socket.bytesRead === reused.bytesRead)) unanswered.add(error);
+  const isDead = reused && reused.socket.bytesRead === reused.bytesRead && performance.now() - reused.at < deadWithinMs;
+  if (isUnwritten || isDead) unanswered.add(error);
 });
 
 const closed = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE', 'ECONNABORTED']);

@@ -31,13 +31,13 @@ const heading =
 const otherHeading = /^(?:#{1,6}\s|\*\*[^*\n]+\*\*:?\s*$)/m;
 const otherTurn = /^[*_]{0,3}(?:user|assistant|human)[*_]{0,3}\s*:/im;
 /** A line below a title, or the mark of a block of YAML behind it. */
-const rule = /^\s*(?:(?:-{3,}|\*{3,}|={3,})\s*\n|[|>][+-]?[ \t]*\n)/;
+const rule = /^\s*(?:(?:-{3,}|\*{2,}|_{2,}|={3,})\s*\n|[|>][+-]?[ \t]*\n)/;
 
 /** A text without the line of dashes, stars or equal signs that ends it. */
 export function withoutLastRule(text: string): string {
   const end = text.trimEnd();
   const start = end.lastIndexOf('\n') + 1;
-  return start > 0 && /^\s*(?:-{3,}|\*{3,}|={3,})$/.test(end.slice(start)) ? text.slice(0, start) : text;
+  return start > 0 && /^\s*(?:-{3,}|\*{3,}|_{3,}|={3,})$/.test(end.slice(start)) ? text.slice(0, start) : text;
 }
 
 /** A text without the title above it, and the rule below that. */

@@ -18,7 +18,7 @@ export function toJsonb(value: unknown): string {
 
 /** Whether jsonb may refuse a JSON text, such as a number with 20,000 digits behind its point. */
 export function mayBeUnstorable(text: string): boolean {
-  return mayEscapeUnstorable(text) || /(?<![\d.])\d[\d.]{999}|\d[eE][+-]?\d{4}/.test(text);
+  return mayEscapeUnstorable(text) || /(?<![\d.])\d[\d.]{999}|[:,[]\s?-?\d[\d.]{0,998}[eE][+-]?\d{4}/.test(text);
 }
 
 /** Whether a JSON text may escape NUL or a surrogate; others escape whole pairs too. */

@@ -102,6 +102,17 @@ describe('a request that meets a dead kept connection', () => {
     await close();
   });
 
+  test('is not, where the server worked for some seconds: the call may be paid', async () => {
+    const { ask, retried, requests, close } = await provider((socket, n) => {
+      if (n === 1) socket.write(answer);
+      else setTimeout(() => socket.end(), 2_100);
+    });
+    expect(await ask()).toBe(`200 ${body}`);
+    await expect(ask()).rejects.toMatchObject({ code: 'upstream_connection_lost' });
+    expect({ retried, requests: requests() }).toEqual({ retried: [], requests: 2 });
+    await close();
+  });
+
   test('is not, once a byte of the answer has come, or on a first connection', async () => {
     const later = await provider((socket, n) => (n === 1 ? socket.write(answer) : socket.end('HTTP/1.1 2')));
     expect(await later.ask()).toBe(`200 ${body}`);

@@ -31,6 +31,7 @@ export const wrapping = fc.constantFrom(...wrappings);
 
 /** Pieces that the readers of answers know. */
 const marks = [
+  '```\u00a0\n',
   '<think>',
   '</think>',
   '<thinking a="1">',

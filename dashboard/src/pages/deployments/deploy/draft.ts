@@ -81,6 +81,7 @@ export function nameOf(text: string): string {
   return text
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, '-')
-    .replace(/^[^a-z0-9]+|(?<!-)-+$/g, '')
+    .replace(/^[^a-z0-9]+/, '')
+    .replace(/-+/g, (dashes, at: number, all: string) => (at + dashes.length === all.length ? '' : dashes))
     .slice(0, 100);
 }

@@ -417,9 +417,9 @@ def blocks_of(text):
 
 
 def fence_of(line):
-    leading = pattern(rf"\s*(`{{3,}}|~{{3,}})[ \t]*({NOT_END}*?)[ \t]*\Z").match(line)
+    leading = pattern(rf"\s*(`{{3,}}(?!`)|~{{3,}}(?!~))({NOT_END}*)\Z").match(line)
     if leading:
-        run, head = leading.groups()
+        run, head = leading[1], trim(leading[2])
         return None if "```" in head else Fence(run[0], len(run), head, "")
     trailing = re.match(rf"({NOT_END}*[^`])(`{{3,}})[ \t]*\Z", line)
     if not trailing or "```" in trailing[1]:
@@ -466,7 +466,7 @@ def is_announced(lines, at):
     line = at - 1
     while line > 0 and trim(lines[line]) == "":
         line -= 1
-    return line >= 0 and pattern(r"[:：]\s*\**\s*\Z").search(lines[line]) is not None
+    return line >= 0 and trim(trim(lines[line]).rstrip("*")).endswith((":", "："))
 
 
 STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
@@ -598,7 +598,7 @@ def plain_digits(text):
     """Full-width signs, vulgar fractions and a text that is nothing but `,5`, in usual digits."""
     narrow = re.sub("[！-～]", lambda wide: chr(ord(wide[0]) - HALF_WIDTH), text)
     written = re.sub("(?<![0-9])([0-9]{0,15}) ?([¼-¾⅐-⅞])", vulgar, narrow)
-    return pattern(r"\A(\s*[+−–-]?),(?=\d+\s*%?\s*\Z)").sub(r"\g<1>0,", written)
+    return pattern(r"\A(\s*[+−–-]?),(?=\d+\s*(?:%\s*)?\Z)").sub(r"\g<1>0,", written)
 
 
 def vulgar(found):
