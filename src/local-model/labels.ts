@@ -114,7 +114,7 @@ function isMeant(text: string, { label, start, end }: Mention): boolean {
   const before = text.slice(Math.max(0, start - 24), start);
   const after = text.slice(end, end + 3);
   const isQuoted = /[`"'*“[]$/.test(before) && /^[`"'*”\]]/.test(after);
-  // Of 24 characters.
+  // `before` has 24 characters at most.
   // eslint-disable-next-line regexp/no-super-linear-move, regexp/no-super-linear-backtracking
   const isHead = /(?:^|\n)\s*(?:[-*•#|]+|\d{1,3}[.)])?\s*$/.test(before) && /^\s*(?:[:=–|]|-|$)/.test(after);
   const isAnswer = /(?:->|=>|→|\b(?:answer|label|use|choose|pick|class|category|queue|is|as)\b:?)\s*$/i.test(before);

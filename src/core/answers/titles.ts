@@ -33,7 +33,7 @@ const otherTurn = /^[*_]{0,3}(?:user|assistant|human)[*_]{0,3}\s*:/im;
 /** A line below a title, or the mark of a block of YAML behind it. */
 const rule = /^\s*(?:(?:-{3,}|\*{2,}|_{2,}|={3,})\s*\n|[|>][+-]?[ \t]*\n)/;
 
-/** A text without the line of dashes, stars or equal signs that ends it. */
+/** A text without the line of dashes, stars, underscores or equal signs that ends it. */
 export function withoutLastRule(text: string): string {
   const end = text.trimEnd();
   const start = end.lastIndexOf('\n') + 1;

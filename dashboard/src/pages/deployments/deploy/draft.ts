@@ -80,8 +80,7 @@ export function missingOf(draft: DeployDraft): string[] {
 export function nameOf(text: string): string {
   return text
     .toLowerCase()
-    .replace(/[^a-z0-9._-]+/g, '-')
-    .replace(/^[^a-z0-9]+/, '')
-    .replace(/-+/g, (dashes, at: number, all: string) => (at + dashes.length === all.length ? '' : dashes))
+    .replace(/[^a-z0-9._]+/g, '-')
+    .replace(/^[^a-z0-9]+|-$/g, '')
     .slice(0, 100);
 }
