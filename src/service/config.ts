@@ -1,3 +1,4 @@
+import { trimEndOf } from '../util/text.js';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
@@ -63,7 +64,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     secretKey: s.RATCHET_SECRET_KEY ?? null,
     codecKey: s.RATCHET_CODEC_KEY ?? null,
     /** The service that commands use; null: the one at `port`, or a new one. */
-    serviceUrl: s.RATCHET_URL?.replace(/(?<!\/)\/+$/, '') ?? null,
+    serviceUrl: s.RATCHET_URL === undefined ? null : trimEndOf(s.RATCHET_URL, '/'),
     logLevel: s.RATCHET_LOG_LEVEL,
     ...database,
     /** Whether the environment names an external Temporal. */

@@ -1,4 +1,5 @@
 /** The settings by environment variable, in the groups of docs/settings.md. */
+import { trimEndOf } from '../util/text.js';
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { chosenKey } from '../util/chosen-key.js';
@@ -55,7 +56,7 @@ const network = {
   ),
   HOST: about(z.string().default('127.0.0.1'), 'Address that the API listens on.'),
   RATCHET_PUBLIC_URL: about(
-    webUrl.transform((url) => url.replace(/(?<!\/)\/+$/, '')).optional(),
+    webUrl.transform((url) => trimEndOf(url, '/')).optional(),
     'Base of the proxy URLs that containers get: set it when they run on another machine. `ratchet worker` requires it, and so does an API whose `HOST` is no loopback address. Requests for other hosts than its own, `HOST`, loopback names and `RATCHET_ALLOWED_HOSTS` are refused with `421`.',
     '`http://HOST:PORT`',
   ),

@@ -6,6 +6,13 @@ export function cutAfter(text: string, limit: number): string {
   return `${text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '')}${mark}`;
 }
 
+/** A text without the characters of `ends` at its end; in linear time, unlike `/x+$/`. */
+export function trimEndOf(text: string, ends: string): string {
+  let length = text.length;
+  while (length > 0 && ends.includes(text[length - 1]!)) length -= 1;
+  return text.slice(0, length);
+}
+
 /** Cuts a text to `limit` characters, the mark included; never splits a surrogate pair. */
 export function cutWithin(text: string, limit: number): string {
   return text.length <= limit ? text : cutAfter(text, limit - mark.length);

@@ -7,7 +7,7 @@ import { containerHeaders, rolloutBody, rolloutHeaders, type RolloutRequest } fr
 import { createEgressAgent, type EgressPolicy } from '../net/egress.js';
 import { Redactor } from '../net/redact.js';
 import { asObject } from '../../util/json.js';
-import { cutToBytes } from '../../util/text.js';
+import { cutToBytes, trimEndOf } from '../../util/text.js';
 
 export type { RolloutRequest } from './request.js';
 export type { RolloutOutcome } from './answer.js';
@@ -102,7 +102,7 @@ function readProbe(answer: Answer): Answer | Fault {
 }
 
 function endpoint(base: string, path: string): string {
-  return `${base.replace(/(?<!\/)\/+$/, '')}${path}`;
+  return `${trimEndOf(base, '/')}${path}`;
 }
 
 const roles = new Set(['system', 'user', 'assistant']);

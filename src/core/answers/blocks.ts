@@ -4,6 +4,7 @@
  * inside a block opens an inner block; so does one without behind a line that ends with a colon,
  * where all fences pair so. Another one without a tag closes the block.
  */
+import { trimEndOf } from '../../util/text.js';
 
 export interface Block {
   tag: string;
@@ -131,7 +132,7 @@ function isAnnounced(lines: readonly Line[], at: number): boolean {
   let line = at - 1;
   while (line > 0 && lines[line]!.text.trim() === '') line -= 1;
   const text = (lines[line]?.text ?? '').trimEnd();
-  return /[:：]$/.test(text.replace(/(?<!\*)\*+$/, '').trimEnd());
+  return /[:：]$/.test(trimEndOf(text, '*').trimEnd());
 }
 
 const anew =

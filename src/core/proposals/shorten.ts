@@ -27,13 +27,15 @@ export function withoutSentences(lineage: readonly LineageTexts[], half: number)
   return Object.entries(texts).some(([name, text]) => text === '' && last.texts[name] !== '') ? null : texts;
 }
 
+const spaceAtEnd = (text: string) => text.slice(text.trimEnd().length);
+
 /** The kept segments; a line ends although its last segment leaves. */
 function joined(segments: readonly { text: string; isKept: boolean }[]): string {
   let text = '';
   for (const segment of segments) {
-    const ending = segment.text.slice(segment.text.trimEnd().length);
+    const ending = spaceAtEnd(segment.text);
     if (segment.isKept) text += segment.text;
-    else if (/[\r\n]/.test(ending) && !/[\r\n]/.test(text.slice(text.trimEnd().length))) text = text.trimEnd() + ending;
+    else if (/[\r\n]/.test(ending) && !/[\r\n]/.test(spaceAtEnd(text))) text = text.trimEnd() + ending;
   }
   return text.trim();
 }

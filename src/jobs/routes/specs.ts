@@ -1,3 +1,4 @@
+import { trimEndOf } from '../../util/text.js';
 import { unknownPrice } from '../../models/client/call-bound.js';
 import type { ContainerFields, PolicyRequest } from '../../contracts/common.js';
 import type { EvaluationRequest } from '../../kinds/evaluation/contract/evaluation.js';
@@ -144,7 +145,7 @@ export function answerCacheSpec(requested: ContainerFields['answer_cache']): Pic
 
 export function containerSpec(request: ContainerFields, url: string, envName: string | null): ContainerSpec {
   return {
-    url: url.replace(/(?<!\/)\/+$/, ''),
+    url: trimEndOf(url, '/'),
     envName,
     envConfig: request.env_config ?? {},
     hasApiKey: request.container_api_key !== undefined,

@@ -1,4 +1,5 @@
 /** Code of promptfoo's javascript assertions as functions of a scorer. */
+import { trimEndOf } from '../../../util/text.js';
 import { Script } from 'node:vm';
 
 /** What promptfoo's code sees beside the output. */
@@ -14,7 +15,7 @@ export interface CodeContext {
  * throws, or returns no boolean, number or object, scores 0, as in promptfoo.
  */
 export function functionOf(code: string, { config, readsJson = false }: CodeContext = {}): string {
-  const body = code.trimEnd().includes('\n') ? code : bodyOf(code.trim().replace(/(?<!;);+$/, ''));
+  const body = code.trimEnd().includes('\n') ? code : bodyOf(trimEndOf(code.trim(), ';'));
   const more = config === undefined ? '' : `, config: ${JSON.stringify(config)}`;
   const value = readsJson ? '(() => { try { return JSON.parse(text); } catch { return text; } })()' : 'text';
   return `(text, row) => {

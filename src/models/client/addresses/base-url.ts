@@ -1,3 +1,5 @@
+import { trimEndOf } from '../../../util/text.js';
+
 const path = '/chat/completions';
 
 /** The address of chat completions below a base URL, or what is wrong with the base. */
@@ -10,7 +12,7 @@ export function chatUrl(base: string): { url: string } | { problem: string } {
     return { problem: 'holds a user or a password; give the key in the variable of the key' };
   }
   if (base.includes('#')) return { problem: 'holds a fragment (#…); leave it out' };
-  const kept = url.pathname.replace(/(?<!\/)\/+$/, '');
+  const kept = trimEndOf(url.pathname, '/');
   url.pathname = kept.endsWith(path) ? kept : `${kept}${path}`;
   return { url: url.href };
 }
