@@ -30,7 +30,9 @@ test('the records of 60 calls at once are those of their rollouts', async () => 
     rollouts.flatMap(({ job, id }) =>
       ['a', 'b', 'b'].map(async (name) => {
         const answer = await proxy.post(job, `/${id}`, asking(`${id} ${name}`));
-        return ((await answer.json()) as { choices: { message: { content: string } }[] }).choices[0]!.message.content;
+        const text = await answer.text();
+        if (answer.status !== 200) return `${answer.status} ${text}`;
+        return (JSON.parse(text) as { choices: { message: { content: string } }[] }).choices[0]!.message.content;
       }),
     ),
   );

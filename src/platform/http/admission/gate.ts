@@ -22,8 +22,10 @@ export interface GateOptions {
   permits: number;
   /** Length of the queue in a burst. */
   burst: number;
-  /** A longer wait means that the load lasts. */
-  burstWaitMs: number;
+  /** A wait that is short. */
+  shortWaitMs: number;
+  /** The load lasts once no wait has been short for this time. */
+  burstMs: number;
   /** Under lasting load the queue holds what completes in this time. */
   lastingWaitMs: number;
   /** How long the load counts as lasting after a refusal: refused callers retry. */
@@ -46,17 +48,20 @@ export function overloaded(): ApiError {
 export const ungated: Permit = { pause() {}, resume() {}, release() {} };
 
 export function createGate(options: GateOptions): Gate {
-  const { permits, burst, burstWaitMs, lastingWaitMs, calmMs = 5_000, longMs = 50 } = options;
+  const { permits, burst, shortWaitMs, burstMs, lastingWaitMs, calmMs = 5_000, longMs = 50 } = options;
   const { now = () => performance.now() } = options;
   let working = 0;
   const queue: { grant: (permit: Permit) => void; since: number }[] = [];
   let refusedAt = -Infinity;
+  /** Since when no wait has been short. */
+  let longSince: number | null = null;
   const completed = createRate(now);
 
   function refuses(): boolean {
     if (working < permits && queue.length === 0) return false;
     const time = now();
-    const lasts = time - refusedAt < calmMs || time - (queue[0]?.since ?? time) > burstWaitMs;
+    if (queue.length > 0) noteWait(queue[0]!.since);
+    const lasts = time - refusedAt < calmMs || (longSince !== null && time - longSince > burstMs);
     const rate = completed.perMs();
     const longest = lasts && rate !== null ? Math.min(burst, 1 + rate * lastingWaitMs) : burst;
     const isRefused = queue.length >= longest;
@@ -67,7 +72,18 @@ export function createGate(options: GateOptions): Gate {
   function free(): void {
     working -= 1;
     completed.count();
-    while (working < permits && queue.length > 0) queue.shift()!.grant(take());
+    while (working < permits && queue.length > 0) {
+      const { grant, since } = queue.shift()!;
+      noteWait(since);
+      grant(take());
+    }
+    if (working < permits) longSince = null;
+  }
+
+  function noteWait(since: number): void {
+    const longFrom = since + shortWaitMs;
+    if (now() <= longFrom) longSince = null;
+    else longSince ??= longFrom;
   }
 
   function take(): Permit {

@@ -38,16 +38,20 @@ export function refuseBrokenHttp(error: NodeJS.ErrnoException, socket: Socket): 
  */
 export function closeUnusedConnections(app: App, shutdown: AbortSignal): void {
   const silent = new Set<Socket>();
+  let isClosing = false;
   app.server.on('connection', (socket) => {
     silent.add(socket);
     socket.once('close', () => silent.delete(socket));
   });
-  app.server.on('request', ({ socket }) => silent.delete(socket));
-  app.addHook('preClose', async () => {
-    for (const socket of silent) socket.destroy();
+  // Not a hook: admission answers before any.
+  app.server.on('request', ({ socket }, response) => {
+    silent.delete(socket);
+    response.once('finish', () => {
+      if (isClosing || shutdown.aborted) socket.destroySoon();
+    });
   });
-  app.addHook('onResponse', ({ raw }, _, done) => {
-    if (shutdown.aborted) raw.socket.destroySoon();
-    done();
+  app.addHook('preClose', async () => {
+    isClosing = true;
+    for (const socket of silent) socket.destroy();
   });
 }

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { connect } from 'node:net';
+import { gate } from '../../../support/gate.js';
 import { range } from '../../../support/range.js';
 import { until } from '../../../support/until.js';
-import { evaluationRequest, httpOfFile } from '../support.js';
+import { evaluationRequest, httpOfFile, startHttp } from '../support.js';
 
 // A full gate: creates whose workflow does not start hold all permits, and the queue.
 
@@ -62,4 +63,27 @@ test('callers who send slowly, read slowly or go away hold no permit', async () 
   for (const socket of sockets.filter((_, n) => n % 4 === 0)) socket.destroy();
   for (const _ of range(0, 40)) expect((await post(jobs, evaluationRequest)).status).toBe(201);
   for (const socket of sockets) socket.destroy();
+}, 60_000);
+
+test('a stop waits for no connection whose refusal is sent after it', async () => {
+  const own = await startHttp({ timing: { commandWaitMs: 300, startWaitMs: 60_000, pollMs: 50 } });
+  const start = gate();
+  own.commander.onStart = () => start.opened;
+  const address = await own.listen();
+  let asked = 0;
+  own.app.server.on('request', () => (asked += 1));
+  const answers = range(0, 300).map(async () => {
+    const answer = await fetch(address + jobs, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${own.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(evaluationRequest),
+    });
+    await answer.text();
+    return answer.status;
+  });
+  await until('all have asked', () => Promise.resolve(asked === 300));
+  const closed = own.close();
+  start.open();
+  await closed;
+  expect(await Promise.all(answers)).toContain(503);
 }, 60_000);

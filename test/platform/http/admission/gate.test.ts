@@ -22,7 +22,7 @@ function enterAll(gate: ReturnType<typeof createGate>, count: number) {
 
 describe('a burst', () => {
   test('waits in order, and what the queue cannot take is 503', async () => {
-    const gate = createGate({ permits: 2, burst: 3, burstWaitMs: 100, lastingWaitMs: 1, calmMs: 0 });
+    const gate = createGate({ permits: 2, burst: 3, shortWaitMs: 100, burstMs: 0, lastingWaitMs: 1, calmMs: 0 });
     const entered = enterAll(gate, 6);
     await settled();
     expect([entered.length, entered[5], gate.refuses()]).toEqual([6, '503 over_capacity', true]);
@@ -39,7 +39,8 @@ describe('a burst', () => {
     const gate = createGate({
       permits: 1,
       burst: 100,
-      burstWaitMs: 100,
+      shortWaitMs: 100,
+      burstMs: 200,
       lastingWaitMs: 100,
       calmMs: 5_000,
       now: () => time,
@@ -49,13 +50,13 @@ describe('a burst', () => {
       (await gate.acquire()).release();
       time += 20;
     }
-    const waiting = enterAll(gate, 50);
-    time += 100;
+    const waiting = enterAll(gate, 100);
+    time += 300;
     expect(gate.refuses()).toBe(false);
     time += 1;
     expect(gate.refuses()).toBe(true);
     await settled();
-    for (const n of range(0, 50)) {
+    for (const n of range(0, 100)) {
       (waiting[n] as Permit).release();
       await settled();
       time += 20;
@@ -75,10 +76,35 @@ describe('a burst', () => {
     await settled();
     expect(later.filter((outcome) => typeof outcome === 'string')).toEqual([]);
   });
+
+  test('does not last where a wait was short in between', async () => {
+    let time = 0;
+    const gate = createGate({
+      permits: 1,
+      burst: 100,
+      shortWaitMs: 100,
+      burstMs: 200,
+      lastingWaitMs: 1,
+      now: () => time,
+    });
+    for (let n = 0; n < 60; n += 1) {
+      (await gate.acquire()).release();
+      time += 20;
+    }
+    for (let n = 0; n < 5; n += 1) {
+      const entered = enterAll(gate, 3);
+      time += 250;
+      expect(gate.refuses()).toBe(false);
+      for (const n of range(0, 3)) {
+        await settled();
+        (entered[n] as Permit).release();
+      }
+    }
+  });
 });
 
 test('work that waits for long frees its permit, and gets it back where none is free', async () => {
-  const gate = createGate({ permits: 1, burst: 4, burstWaitMs: 1_000, lastingWaitMs: 1_000, longMs: 1 });
+  const gate = createGate({ permits: 1, burst: 4, shortWaitMs: 1_000, burstMs: 0, lastingWaitMs: 1_000, longMs: 1 });
   const [first] = [await gate.acquire()];
   const entered = enterAll(gate, 2);
   first.pause();
@@ -99,7 +125,7 @@ test('no permit is lost, and none waits beside a free one, whatever the order of
       fc.integer({ min: 1, max: 3 }),
       fc.array(fc.tuple(step, fc.nat(9)), { maxLength: 60 }),
       async (permits, steps) => {
-        const gate = createGate({ permits, burst: 100, burstWaitMs: 60_000, lastingWaitMs: 1, longMs: 0 });
+        const gate = createGate({ permits, burst: 100, shortWaitMs: 60_000, burstMs: 0, lastingWaitMs: 1, longMs: 0 });
         const inside: { permit: Permit; state: string }[] = [];
         let waiting = 0;
         for (const [action, pick] of steps) {
