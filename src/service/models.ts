@@ -21,6 +21,7 @@ export async function prepareModels({
     observer: metrics,
     maxAnswerBytes: config.maxAnswerBytes,
   });
+  life.onStop(() => providers.close());
   if (!config.tracing) return { providers, tracing: null };
   // A service without a collector does not pay for OpenTelemetry's SDK.
   const { startTracing } = await import('../tracing/otel.js');

@@ -42,8 +42,7 @@ function pending(status: Status): DecisionView {
 
 function accepted(row: CandidateRow, decision: AcceptanceRecord, unit: Unit): DecisionView {
   const { estimate, reason } = decision;
-  const saving = savingText[reason] ?? '';
-  const message = `Accepted: ${comparisonText(decision, unit)}${saving}.${rewardText(row, estimate, unit)}`;
+  const message = `Accepted: ${comparisonText(decision, unit)}${whyAccepted(decision, unit)}.${rewardText(row, estimate, unit)}`;
   return { outcome: 'accepted', reason, ...sumsOf(decision), estimated_reward: estimate, message };
 }
 
@@ -51,6 +50,13 @@ const savingText: Partial<Record<AcceptanceRecord['reason'], string>> = {
   cheaper: ', and it costs less than its parent',
   shorter: ', and it is shorter than its parent',
 };
+
+function whyAccepted({ reason, parentSum, childSum }: AcceptanceRecord, unit: Unit): string {
+  // The test of a set of turns has more solved rows than their share.
+  if (reason === 'better' && childSum <= parentSum)
+    return `, a gain by the shares of ${unit}s that its parent solves and fails`;
+  return savingText[reason] ?? '';
+}
 
 function rejected(decision: RejectionRecord, unit: Unit): DecisionView {
   const { reason, isGain } = decision;
@@ -61,8 +67,7 @@ function rejected(decision: RejectionRecord, unit: Unit): DecisionView {
 }
 
 function whyRejected(reason: string, isGain: boolean, words: string): string {
-  if (reason === 'overtaken')
-    return `${words}, but it was superseded by a candidate accepted earlier in this generation`;
+  if (reason === 'overtaken') return `${words}, but another candidate of its generation was better`;
   if (reason !== 'budget') return isGain ? `${words}, a gain within the noise` : words;
   if (isGain) return `${words}, but max_rollouts does not cover the rest of its test`;
   return 'max_rollouts does not cover the rest of its test';

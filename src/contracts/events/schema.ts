@@ -124,7 +124,7 @@ const progressEvents = [
     generation,
     reason: z
       .string()
-      .describe('not_better, worse, overtaken (by a candidate accepted earlier), parent_rejected or budget.'),
+      .describe('not_better, worse, overtaken (by a better one of its generation), parent_rejected or budget.'),
     parent_sum: parentSum,
     child_sum: childSum,
   }),

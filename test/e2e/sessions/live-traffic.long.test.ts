@@ -97,8 +97,16 @@ describe('live traffic without instances', () => {
       gepa: { population_size: 2, generations: 9, minibatch_size: 3, evaluation: { seeds: range(0, 20) } },
       patience: 2,
     });
-    // A third of all calls, for any candidate.
-    const traffic = send(id, { score: (_, n) => ({ reward: n % 3 === 0 ? 1 : 0, feedback: `of ${n}` }), inFlight: 12 });
+    // A third of each candidate's calls, so that chance makes none better.
+    const callsOf = new Map<string, number>();
+    const traffic = send(id, {
+      score(prompt, n) {
+        const earlier = callsOf.get(prompt) ?? 0;
+        callsOf.set(prompt, earlier + 1);
+        return { reward: earlier % 3 === 0 ? 1 : 0, feedback: `of ${n}` };
+      },
+      inFlight: 12,
+    });
     const session = await ended<Session>(on.service, id, 240);
     await traffic.stop();
     on.world.model.reply(echo);

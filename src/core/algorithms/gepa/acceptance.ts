@@ -13,7 +13,8 @@ import type { RewardModel } from '../../search/reward-model.js';
 import { isCheaper } from '../../search/costs.js';
 import { ablationSeeds, shorteningRows, tellingRows } from './ablation.js';
 import { maxRegressionSeeds } from './config.js';
-import { confirmingSeeds, wonRace } from './demonstrations.js';
+import { confirmingSeeds, raceGain, wonRace } from './demonstrations.js';
+import { gainsOverall } from './open-text.js';
 import { searchRollouts } from '../../search/budget.js';
 import { minibatchOf } from '../../search/config.js';
 import {
@@ -28,9 +29,10 @@ import {
 import { isShortened, type GepaState, type Trial } from './state.js';
 import { strategyOf } from './strategies.js';
 
-/** `saves`: accepted for its cost or length alone. */
+/** `saves`: accepted for its cost or length alone; `overtaken`: another set gained more. */
 export interface AcceptanceResult extends Pick<TestSums, 'expectedSum' | 'childSum'> {
   accepted: boolean;
+  overtaken?: true;
   saves?: 'cheaper' | 'shorter';
 }
 
@@ -49,10 +51,11 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
   const sums = sumsOf(compared, model);
   const verdict = verdictOf(state, model, trial, compared);
   if (isShortened(trial)) return verdict;
-  const { gain, slack } = sums;
+  const { slack } = sums;
+  const gain = races ? raceGain(state, model, trial) : sums.gain;
   const mayBeCheaper = gain >= -slack && savingOf(state, trial) !== null;
   if (parents.length > 1 || (gain <= slack && !mayBeCheaper)) return verdict;
-  if (rounds === 1 && races && !wonRace(state, model, trial)) return { ...verdict, accepted: false };
+  if (rounds === 1 && races && !wonRace(state, model, trial)) return { ...verdict, accepted: false, overtaken: true };
   if (rounds === 1) {
     const least = rules.leastSolved(state, mayBeCheaper || model.noise.variance > 0);
     const seeds = regressionSeeds(state, model, trial, least);
@@ -96,6 +99,7 @@ function verdictOf(
   compared: readonly ComparedSeed[],
 ): AcceptanceResult {
   const { expectedSum, childSum, gain, slack, isGain, isKept } = sumsOf(compared, model);
+  if (isRacing(trial)) return { accepted: gainsOverall(state, model, trial, compared), expectedSum, childSum };
   if (trial.parents.length > 1) return { accepted: isKept, expectedSum, childSum };
   if (isShortened(trial)) {
     const accepted = trial.rounds > 1 && losesNothing(state, model, trial);

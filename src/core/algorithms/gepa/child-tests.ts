@@ -67,7 +67,7 @@ export function decideTests(
     const accepted = verdict.accepted && !(isCut && isUntested(before, model, trial));
     state = accepted
       ? accept(state, model, trial, verdict, decisions)
-      : reject(state, trial, isCut ? 'budget' : 'not_better', verdict, decisions);
+      : reject(state, trial, isCut ? 'budget' : verdict.overtaken ? 'overtaken' : 'not_better', verdict, decisions);
   }
   return { state, open };
 }
@@ -139,7 +139,7 @@ function accept(
 function reject(
   state: GepaState,
   trial: Trial,
-  reason: 'budget' | 'not_better' | 'parent_rejected',
+  reason: 'budget' | 'not_better' | 'overtaken' | 'parent_rejected',
   sums: Sums,
   decisions: Decision[],
 ): GepaState {

@@ -16,8 +16,9 @@ import { rewardModelOf } from '../../search/model-cache.js';
 import type { CandidateSummary, Composition } from '../../search/protocol.js';
 import { measuredOn, rolloutsOf } from '../../search/results.js';
 import type { RewardModel } from '../../search/reward-model.js';
-import { comparedSeeds, solvedSeeds, sumsOf } from '../../search/targeted-test.js';
+import { comparedSeeds, solvedSeeds } from '../../search/targeted-test.js';
 import { confirmedPerDemo, exploredPerDemo, maxRegressionSeeds, roomForCandidates, type GepaConfig } from './config.js';
+import { overallGain } from './open-text.js';
 import { parentOf } from './parents.js';
 import { mostTurns } from './shown-rows.js';
 import { isSet, newTrial, type Demonstrations, type GepaState, type Trial } from './state.js';
@@ -152,9 +153,18 @@ export function withTurns(known: Demonstrations, candidate: number, rows: number
   };
 }
 
+/** A set's gain over all rows that its parent ran: its test has as many solved rows as failures. */
+export function raceGain(
+  state: GepaState,
+  model: RewardModel,
+  { candidate, parents }: Pick<Trial, 'candidate' | 'parents'>,
+): number {
+  return overallGain(state, model, parents[0]!, comparedSeeds(state, model, candidate)).gain;
+}
+
 /** Whether no other set of the generation has gained more on the rows that all ran. */
-export function wonRace(state: GepaState, model: RewardModel, { candidate, generation }: Trial): boolean {
-  const gainOf = (set: number) => sumsOf(comparedSeeds(state, model, set), model).gain;
+export function wonRace(state: GepaState, model: RewardModel, { candidate, generation, parents }: Trial): boolean {
+  const gainOf = (set: number) => raceGain(state, model, { candidate: set, parents: [parents[0]!] });
   const rivals = state.candidates.filter((other) => other.generation === generation && isSet(state, other.candidate));
   const own = gainOf(candidate);
   return rivals.every((other) => {

@@ -73,6 +73,19 @@ describe('demonstrations of a GEPA search', () => {
     expect(accepted!.estimate).toBeGreaterThan(0.8);
   });
 
+  test('gain where they lose some of the few rows that the baseline solves by luck', () => {
+    const isLucky = (seed: number) => seed % 5 === 0;
+    const isEasy = (seed: number) => (seed * 37) % 100 < 50;
+    const { world } = showing((seed, shown) => Number(shown.length > 0 ? isEasy(seed) : isLucky(seed)));
+    for (const rngSeed of range(0, 6)) {
+      const { decisions } = drive({ ...given, rngSeed }, world);
+      const [accepted] = decisions.filter(({ type }) => type === 'candidate_accepted');
+      expect(accepted).toMatchObject({ generation: 1 });
+      const rejected = decisions.filter((one) => one.type === 'candidate_rejected' && one.generation === 1);
+      expect(rejected).toMatchObject([{ reason: 'overtaken' }, { reason: 'overtaken' }]);
+    }
+  });
+
   describe('where each more helps', () => {
     const difficulty = (seed: number) => ((seed * 37) % 100) / 100;
     const growing = (seed: number, shown: readonly number[]) => Number(difficulty(seed) < 0.2 + shown.length / 60);
