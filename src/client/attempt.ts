@@ -48,8 +48,21 @@ function failure(call: string, url: string, cause: unknown, timeoutMs: number | 
       code: 'invalid_answer',
       cause,
     });
+  if (timeLimitsOfFetch.has(codeOf(cause)))
+    return new RatchetError(
+      `${call}: fetch gave up after a limit of its own (in Node 5 minutes); stream the answer, or give fetch: that of undici with an Agent without headersTimeout and bodyTimeout.`,
+      { code: 'timeout', cause },
+    );
   const message = `${call}: the service at ${origin} does not answer (${reasonOf(cause)}); check url and whether it runs.`;
   return new RatchetError(message, { code: 'unreachable', cause });
+}
+
+const timeLimitsOfFetch: ReadonlySet<string | undefined> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
+/** The code of the innermost error. */
+function codeOf(error: unknown): string | undefined {
+  const { cause, code } = error as Error & { code?: string };
+  return cause ? codeOf(cause) : code;
 }
 
 /** The innermost reason: that of fetch is only "fetch failed". */

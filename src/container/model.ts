@@ -1,4 +1,7 @@
 /** Calls the model through the rollout's URL, so that the service sees prompt, tokens and cost. */
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { text } from 'node:stream/consumers';
 
 /** Where a rollout's model is called. This file's types are public: they name no type of Node. */
 export interface ModelAccess {
@@ -35,30 +38,54 @@ export async function callModel(
   params: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<string> {
-  let response: Response;
-  let text: string;
+  const headers = {
+    'content-type': 'application/json',
+    ...(inferenceApiKey !== null && { authorization: `Bearer ${inferenceApiKey}` }),
+  };
+  let answer: Answer;
   try {
-    response = await fetch(`${inferenceUrl.replace(/(?<!\/)\/+$/, '')}/chat/completions`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(inferenceApiKey !== null && { authorization: `Bearer ${inferenceApiKey}` }),
-      },
-      body: JSON.stringify({ ...modelParams, ...params, messages }),
-      signal,
-    });
-    text = await response.text();
+    const url = `${inferenceUrl.replace(/(?<!\/)\/+$/, '')}/chat/completions`;
+    answer = await post(url, headers, JSON.stringify({ ...modelParams, ...params, messages }), signal);
   } catch (error) {
     signal.throwIfAborted();
     throw new ModelError(`the model could not be reached at ${inferenceUrl}: ${errorReason(error)}`, 502);
   }
-  const { status } = response;
-  if (!response.ok) {
-    const message = `the model answered ${status}: ${text.slice(0, 500)}`;
-    const retryStatus = retryStatusOf(status, response.headers.get('x-should-retry'));
-    throw new ModelError(message, retryStatus, retryStatus === 503 ? response.headers.get('retry-after') : null);
+  const { status, body, advice, retryAfter } = answer;
+  if (status < 200 || status > 299) {
+    const retryStatus = retryStatusOf(status, advice);
+    const message = `the model answered ${status}: ${body.slice(0, 500)}`;
+    throw new ModelError(message, retryStatus, retryStatus === 503 ? retryAfter : null);
   }
-  return answerText(text);
+  return answerText(body);
+}
+
+interface Answer {
+  status: number;
+  body: string;
+  /** Of `x-should-retry`. */
+  advice: string | null;
+  retryAfter: string | null;
+}
+
+/**
+ * Not by fetch: Node's gives up after five minutes without an answer. A connection of its own: a
+ * kept one may be closed by the server at any time.
+ */
+function post(url: string, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<Answer> {
+  const send = new URL(url).protocol === 'https:' ? requestHttps : requestHttp;
+  return new Promise((resolve, reject) => {
+    const sent = send(url, { method: 'POST', headers, signal, agent: false }, (response) => {
+      const header = (name: string) => response.headers[name]?.toString() ?? null;
+      const answered = (received: string): Answer => ({
+        status: response.statusCode!,
+        body: received,
+        advice: header('x-should-retry'),
+        retryAfter: header('retry-after'),
+      });
+      text(response).then((received) => resolve(answered(received)), reject);
+    });
+    sent.once('error', reject).end(body);
+  });
 }
 
 /** The service's table (`clients/net/retry-advice`), but for 409: a conflict of Ratchet stays. */
@@ -68,10 +95,10 @@ function retryStatusOf(status: number, advice: string | null): 502 | 503 | null 
   return [429, 498, 503, 529].includes(status) ? 503 : 502;
 }
 
-/** The message or code in `cause`, where fetch hides it. */
+/** An error of several addresses has no message. */
 function errorReason(error: unknown): string {
-  const { cause, message } = error as { cause?: { message?: string; code?: string }; message?: string };
-  return cause?.message || cause?.code || message || String(error);
+  const { message, code } = error as { message?: string; code?: string };
+  return message || code || String(error);
 }
 
 function answerText(text: string): string {

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { getEventListeners } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { Agent, fetch as undiciFetch } from 'undici';
 import { Ratchet, RatchetError } from '../../src/client/index.js';
 import { listen } from '../support/loopback.js';
 import { serviceOfFile } from '../support/service-of-file.js';
@@ -128,11 +129,12 @@ describe('against chosen answers', () => {
     answer(response, steps.shift() ?? 200);
   });
   let close: () => Promise<void>;
+  let address: string;
   let chosen: Ratchet;
   beforeAll(async () => {
     const listening = await listen(server);
-    close = listening.close;
-    chosen = new Ratchet({ url: `${listening.url}/`, apiKey: 'x', maxRetries: 2, timeoutMs: 5_000 });
+    ({ close, url: address } = listening);
+    chosen = new Ratchet({ url: `${address}/`, apiKey: 'x', maxRetries: 2, timeoutMs: 5_000 });
   });
   afterAll(() => close());
   beforeEach(() => void ([steps, calls] = [[], []]));
@@ -200,6 +202,18 @@ describe('against chosen answers', () => {
     const call = chosen.providers({ signal: leaving.signal });
     setTimeout(() => leaving.abort(new Error('enough')), 50);
     await expect(call).rejects.toThrow('enough');
+  });
+
+  test('a limit of fetch itself is a timeout, and a chat is not asked again', async () => {
+    const dispatcher = new Agent({ headersTimeout: 1 });
+    const limited = (url: string, init: RequestInit) => undiciFetch(url, { ...(init as object), dispatcher });
+    steps = ['silent'];
+    const client = new Ratchet({ url: address, apiKey: 'x', fetch: limited as unknown as typeof fetch });
+    const failure = await failureOf(client.deployments.handle('a').chat({ messages: [] }));
+    expect(failure).toMatchObject({ code: 'timeout' });
+    expect(failure.message).toContain('a limit of its own');
+    expect(calls).toHaveLength(1);
+    await dispatcher.close();
   });
 
   test.each([

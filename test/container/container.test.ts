@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
 import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import {
   createContainer,
   type ContainerOptions,
@@ -250,6 +255,23 @@ describe('failures', () => {
     expect(answer.body.reward_info.details.feedback).toMatch(message);
     expect(answer.body.status_detail).toBe(answer.body.reward_info.details.feedback);
   });
+
+  test('a model may take longer than fetch waits in the process', async () => {
+    model.reply(async () => {
+      await setTimeout(2_500);
+      return { text: 'late' };
+    });
+    const file = (path: string) => pathToFileURL(join(import.meta.dirname, '../..', path)).href;
+    const script = `
+      import { Agent, setGlobalDispatcher } from 'undici';
+      import { callModel } from '${file('src/container/model.ts')}';
+      setGlobalDispatcher(new Agent({ headersTimeout: 1, bodyTimeout: 1 }));
+      const access = { inferenceUrl: '${model.url}', inferenceApiKey: null, modelParams: {} };
+      console.log(await callModel(access, [{ role: 'user', content: 'a' }], {}, AbortSignal.timeout(30_000)));`;
+    const args = ['--import', file('scripts/ts-loader.mjs'), '--input-type=module', '-e', script];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    expect(stdout).toBe('late\n');
+  }, 30_000);
 
   test('the time limit stops the function and its model calls', async () => {
     model.reply(() => new Promise(() => undefined));
