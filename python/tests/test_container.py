@@ -150,7 +150,8 @@ def test_prompts_of_the_request_in_order_without_demonstrations(shouting, model)
 
 
 @pytest.mark.parametrize(
-    "upstream, answered, after", [(429, 503, "7"), (503, 503, "7"), (500, 502, None), (400, 200, None)]
+    "upstream, answered, after",
+    [(429, 503, "7"), (529, 503, "7"), (500, 502, None), (408, 502, None), (400, 200, None), (501, 200, None)],
 )
 def test_a_failed_model_call_is_tried_again_or_fails_the_rollout(shouting, model, upstream, answered, after):
     model.answer = lambda _: upstream

@@ -13,7 +13,16 @@ import pytest
 
 import ratchet_prompts as ratchet
 from ratchet_prompts._events import EventCursor
-from ratchet_prompts._wire import Deadline, NoResponse, Request, Response, Retries, Sleep, exchange
+from ratchet_prompts._wire import (
+    Deadline,
+    NoResponse,
+    Request,
+    Response,
+    Retries,
+    Sleep,
+    exchange,
+    wait_before_retry,
+)
 
 EVENT = b'data: {"seq": 1, "type": "job_complete", "job_id": "ses_1"}\n\n'
 
@@ -91,6 +100,23 @@ def test_a_delete_that_was_refused_and_is_then_404_has_found_nothing(refused):
     with pytest.raises(ratchet.RatchetError) as missing:
         answered([refused, Response(404, {})])
     assert missing.value.status == 404
+
+
+@pytest.mark.parametrize("advice", [None, "true", "false"])
+def test_what_may_pass_is_tried_again_where_it_cannot_be_done_twice(advice):
+    headers = {} if advice is None else {"x-should-retry": advice}
+    statuses = range(400, 600)
+    for method in ("GET", "POST"):
+        request = Request(method, "/jobs", repeatable=method == "GET")
+        tried = {
+            status
+            for status in statuses
+            if wait_before_retry(request, Response(status, headers), 0, Retries()) is not None
+        }
+        refused = {429, 498}
+        passing = refused | {408, 425, 499} | set(range(500, 600)) - {501, 505}
+        expected = passing if method == "GET" else refused
+        assert tried == {None: expected, "true": set(statuses), "false": set()}[advice]
 
 
 @pytest.mark.parametrize("wrong", ["", ".", "..", None])

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generator, Mapping, Optional, TypeVar, Union
 from urllib.parse import quote
 
+from ._retries import may_pass
 from .errors import ConfigurationError, RatchetError, ServiceUnreachable, WaitTimeout
 
 T = TypeVar("T")
@@ -140,7 +141,7 @@ def _is_refused(outcome: Outcome) -> bool:
     """Whether the request was refused before any work; a 503 may be the answer to work that was done."""
     if isinstance(outcome, NoResponse):
         return False
-    return outcome.status == 429 or problem(outcome).get("code") == "draining"
+    return outcome.status in (429, 498) or problem(outcome).get("code") == "draining"
 
 
 def wait_before_retry(request: Request, outcome: Outcome, attempt: int, retries: Retries) -> Optional[float]:
@@ -149,17 +150,15 @@ def wait_before_retry(request: Request, outcome: Outcome, attempt: int, retries:
         return None
     if isinstance(outcome, NoResponse):
         return retries.pause(attempt) if request.repeatable else None
-    if outcome.headers.get("x-should-retry") == "false":
-        return None
-    if _is_refused(outcome) or (outcome.status == 503 and request.repeatable):
-        after = retry_after(outcome)
-        if after is None:
-            return retries.pause(attempt)
-        return None if after > LONGEST_WAIT_S else after + random.uniform(0, retries.base_s)
+    advice = outcome.headers.get("x-should-retry")
     is_in_flight = outcome.status == 409 and problem(outcome).get("code") == "request_in_flight"
-    if is_in_flight or (outcome.status >= 500 and request.repeatable):
+    is_safe = request.repeatable and may_pass(outcome.status)
+    if advice == "false" or not (advice == "true" or _is_refused(outcome) or is_in_flight or is_safe):
+        return None
+    after = retry_after(outcome)
+    if after is None:
         return retries.pause(attempt)
-    return None
+    return None if after > LONGEST_WAIT_S else after + random.uniform(0, retries.base_s)
 
 
 def retry_after(response: Response) -> Optional[float]:

@@ -9,6 +9,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence
 
 import httpx
 
+from .._retries import retry_status
 from ..errors import RatchetError
 from ..types import Message
 from .request import Rollout
@@ -105,9 +106,8 @@ def read_answer(response: httpx.Response) -> str:
     status, text = response.status_code, response.text
     if not response.is_success:
         message = f"the model answered {status}: {text[:500]}"
-        if status in (429, 503):
-            raise ModelError(message, 503, response.headers.get("retry-after"))
-        raise ModelError(message, 502 if status >= 500 else None)
+        again = retry_status(status, response.headers.get("x-should-retry"))
+        raise ModelError(message, again, response.headers.get("retry-after") if again == 503 else None)
     try:
         answer = json.loads(text)
     except ValueError:

@@ -13,6 +13,7 @@ from .._container.model import Model, ModelError
 from .._container.score import Score, score_of
 from .._progress import Progress
 from .._prompts import model_of
+from .._retries import retry_status
 from .._service import connect
 from ..client import Client
 from ..containers import Container
@@ -138,9 +139,8 @@ def _model_error(error: Exception) -> Exception:
     while cause is not None:
         status = getattr(cause, "status_code", None) or getattr(cause, "status", None)
         if isinstance(status, int):
-            if status in (429, 503):
-                return ModelError(str(error), 503)
-            return ModelError(str(error), 502 if status >= 500 else None)
+            headers = getattr(getattr(cause, "response", None), "headers", None) or {}
+            return ModelError(str(error), retry_status(status, headers.get("x-should-retry")))
         # DSPy's error of a call without an answer; older versions have litellm's, with a status.
         if type(cause).__name__ == "LMTransportError":
             return ModelError(str(error), 502)
