@@ -50,7 +50,7 @@ function failure(call: string, url: string, cause: unknown, timeoutMs: number | 
     });
   if (timeLimitsOfFetch.has(codeOf(cause)))
     return new RatchetError(
-      `${call}: fetch gave up after a limit of its own (in Node 5 minutes); stream the answer, or give fetch: that of undici with an Agent without headersTimeout and bodyTimeout.`,
+      `${call}: fetch gave up after a limit of its own (in Node 5 minutes); stream the answer, or pass undici's fetch with an Agent({ headersTimeout: 0, bodyTimeout: 0 }).`,
       { code: 'timeout', cause },
     );
   const message = `${call}: the service at ${origin} does not answer (${reasonOf(cause)}); check url and whether it runs.`;
