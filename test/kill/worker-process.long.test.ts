@@ -65,7 +65,7 @@ test('a frozen worker is not ready, and hides no metrics of the API', async () =
     process.kill(frozen, 'SIGCONT');
   }
   await until('it is ready again', isReady);
-  expect(await scrape()).toMatch(/^ratchet_live_workers 1$/m);
+  await until('it counts again', async () => /^ratchet_live_workers 1$/m.test(await scrape()));
 }, 120_000);
 
 test('a worker ends with the process that started it, and the next start continues', async () => {

@@ -52,7 +52,7 @@ test('a search with components and merges, up to the held-out comparison', async
   const { id, session, times } = await search({
     gepa: {
       population_size: 2,
-      generations: 3,
+      generations: 5,
       minibatch_size: 2,
       train_seeds: [0, 1, 2, 3, 4, 5, 6, 7],
       evaluation: { seeds: [10, 11, 12, 13], heldout_seeds: [20, 21, 22, 23] },
