@@ -42,7 +42,8 @@ function pending(status: Status): DecisionView {
 
 function accepted(row: CandidateRow, decision: AcceptanceRecord, unit: Unit): DecisionView {
   const { estimate, reason } = decision;
-  const message = `Accepted: ${comparisonText(decision, unit)}${whyAccepted(decision, unit)}.${rewardText(row, estimate, unit)}`;
+  const words = `${comparisonText(decision, unit)}${whyAccepted(decision, unit)}`;
+  const message = `Accepted: ${words}.${rewardText(row, estimate, unit)}`;
   return { outcome: 'accepted', reason, ...sumsOf(decision), estimated_reward: estimate, message };
 }
 

@@ -164,7 +164,7 @@ export function raceGain(
 
 /** Whether no other set of the generation has gained more on the rows that all ran. */
 export function wonRace(state: GepaState, model: RewardModel, { candidate, generation, parents }: Trial): boolean {
-  const gainOf = (set: number) => raceGain(state, model, { candidate: set, parents: [parents[0]!] });
+  const gainOf = (set: number) => raceGain(state, model, { candidate: set, parents });
   const rivals = state.candidates.filter((other) => other.generation === generation && isSet(state, other.candidate));
   const own = gainOf(candidate);
   return rivals.every((other) => {

@@ -21,10 +21,10 @@ beforeEach(() => {
 });
 afterAll(() => start());
 
-const post = (path: string, body: object, headers = {}) =>
-  fetch(url + path, {
+const post = (path: string, body: object, to = { url, key: http.key }) =>
+  fetch(to.url + path, {
     method: 'POST',
-    headers: { authorization: `Bearer ${http.key}`, 'content-type': 'application/json', ...headers },
+    headers: { authorization: `Bearer ${to.key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
 const get = (path: string) => fetch(url + path, { headers: { authorization: `Bearer ${http.key}` } });
@@ -73,11 +73,7 @@ test('a stop waits for no connection whose refusal is sent after it', async () =
   let asked = 0;
   own.app.server.on('request', () => (asked += 1));
   const answers = range(0, 300).map(async () => {
-    const answer = await fetch(address + jobs, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${own.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(evaluationRequest),
-    });
+    const answer = await post(jobs, evaluationRequest, { url: address, key: own.key });
     await answer.text();
     return answer.status;
   });

@@ -20,6 +20,25 @@ function enterAll(gate: ReturnType<typeof createGate>, count: number) {
   return entered;
 }
 
+/** A gate that works off 50 a second, by `clock`; its waits are short up to 100 ms, a burst 200. */
+async function workingOff(lastingWaitMs: number) {
+  const clock = { time: 0 };
+  const gate = createGate({
+    permits: 1,
+    burst: 100,
+    shortWaitMs: 100,
+    burstMs: 200,
+    lastingWaitMs,
+    calmMs: 5_000,
+    now: () => clock.time,
+  });
+  for (let n = 0; n < 60; n += 1) {
+    (await gate.acquire()).release();
+    clock.time += 20;
+  }
+  return { gate, clock };
+}
+
 describe('a burst', () => {
   test('waits in order, and what the queue cannot take is 503', async () => {
     const gate = createGate({ permits: 2, burst: 3, shortWaitMs: 100, burstMs: 0, lastingWaitMs: 1, calmMs: 0 });
@@ -35,31 +54,17 @@ describe('a burst', () => {
   });
 
   test('that lasts gets the queue that is worked off in time, until none was refused for a while', async () => {
-    let time = 0;
-    const gate = createGate({
-      permits: 1,
-      burst: 100,
-      shortWaitMs: 100,
-      burstMs: 200,
-      lastingWaitMs: 100,
-      calmMs: 5_000,
-      now: () => time,
-    });
-    // 50 a second.
-    for (let n = 0; n < 60; n += 1) {
-      (await gate.acquire()).release();
-      time += 20;
-    }
+    const { gate, clock } = await workingOff(100);
     const waiting = enterAll(gate, 100);
-    time += 300;
+    clock.time += 300;
     expect(gate.refuses()).toBe(false);
-    time += 1;
+    clock.time += 1;
     expect(gate.refuses()).toBe(true);
     await settled();
     for (const n of range(0, 100)) {
       (waiting[n] as Permit).release();
       await settled();
-      time += 20;
+      clock.time += 20;
     }
     // One works, and six wait.
     const held = await gate.acquire();
@@ -71,29 +76,17 @@ describe('a burst', () => {
       await settled();
       (outcomes[n] as Permit).release();
     }
-    time += 5_000;
+    clock.time += 5_000;
     const later = enterAll(gate, 20);
     await settled();
     expect(later.filter((outcome) => typeof outcome === 'string')).toEqual([]);
   });
 
   test('does not last where a wait was short in between', async () => {
-    let time = 0;
-    const gate = createGate({
-      permits: 1,
-      burst: 100,
-      shortWaitMs: 100,
-      burstMs: 200,
-      lastingWaitMs: 1,
-      now: () => time,
-    });
-    for (let n = 0; n < 60; n += 1) {
-      (await gate.acquire()).release();
-      time += 20;
-    }
+    const { gate, clock } = await workingOff(1);
     for (let n = 0; n < 5; n += 1) {
       const entered = enterAll(gate, 3);
-      time += 250;
+      clock.time += 250;
       expect(gate.refuses()).toBe(false);
       for (const n of range(0, 3)) {
         await settled();
