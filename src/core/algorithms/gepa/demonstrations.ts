@@ -33,7 +33,7 @@ const priorGains = 1.5;
 const priorGainsUnlabeled = 0.35;
 const priorTests = 2;
 /** How much larger than another a set is to be tested beside it. */
-const clearlyMore = 1.25;
+const clearlyMore = 1.1;
 /** The latest tests of each kind that count. */
 const recentTests = 8;
 /** Failures to find for each demonstration: sets differ only where there are more rows to show. */

@@ -103,6 +103,19 @@ describe('demonstrations of a GEPA search', () => {
       expect(Math.max(...sizesOf(maxDemos, 24).all)).toBe(24);
     });
 
+    test('are all known rows, too, where only a few more are known than fail', () => {
+      const isSolved = (seed: number) => seed % 7 === 0;
+      const { world, sets } = showing((seed, shown) => Number(shown.length > 40 || isSolved(seed)));
+      const { proposals, requests } = drive({ ...given, demonstrations: 64 }, world);
+      const raced = proposals.filter(({ compose, generation }) => compose && generation === 1);
+      const ran = requests.filter(({ candidate, seed }) => candidate === 0 && seed < 60).map(({ seed }) => seed);
+      const known = [...new Set(ran)];
+      const failing = known.filter((seed) => !isSolved(seed));
+      const sizes = raced.map(({ candidate }) => sets.get(candidate)!.length);
+      expect(known.length).toBeLessThan(1.25 * failing.length);
+      expect(sizes).toEqual([16, failing.length, known.length]);
+    });
+
     test('end with those of their test, which is asked without one of them each time', () => {
       const { sets, requests, proposals } = driven(maxDemos, 64);
       const large = proposals.filter(({ compose, generation }) => compose && generation === 1).slice(1);
