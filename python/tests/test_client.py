@@ -194,7 +194,12 @@ def test_compare_and_deployment(client, evaluation):
         [{"role": "user", "content": "Message: hi\n\nLabels: a, b"}], temperature=0
     )
     assert answer["choices"][0]["message"]["content"] in ("a", "b")
-    assert deployment.stats()["requests"] == 1
+    report = {"answer_id": answer["id"], "reward": True, "corrected": "a"}
+    first, again = (client.deployments.handle("python-client").feedback(**report) for _ in range(2))
+    assert (first["deployment_id"], first["duplicate"], again["duplicate"]) == (deployment.id, False, True)
+    assert [row["id"] for row in deployment.list_feedback()] == [first["id"]]
+    stats = deployment.stats()
+    assert (stats["requests"], stats["metrics"]["reward"]["mean"]) == (1, 1)
 
 
 def test_the_async_client_does_the_same(evaluation, tmp_path):

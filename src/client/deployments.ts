@@ -2,7 +2,7 @@ import type { Event } from './api.js';
 import { creation, Handle, type Creation } from './handle.js';
 import type { Operations } from './operations.js';
 import { Resource } from './resource.js';
-import type { Answer, Body, CallOptions, EventOptions, Query } from './types.js';
+import type { Answer, Body, CallOptions, EventOptions, Item, Query } from './types.js';
 
 /** Models may think for long. */
 const chatTimeoutMs = 600_000;
@@ -27,7 +27,17 @@ export class DeploymentHandle extends Handle<Answer<'getDeployment'>, Answer<'cr
     return this.client.request('callDeployment', args);
   }
 
-  /** Counts and latencies of its requests. */
+  /** Reports how good an answer was: `answer_id` is the completion's `id`. */
+  feedback(body: Body<'reportFeedback'>, options?: CallOptions): Promise<Answer<'reportFeedback'>> {
+    return this.client.request('reportFeedback', { ...options, path: this.path, body });
+  }
+
+  /** What was reported of its answers, newest first. */
+  listFeedback(query?: Query<'listFeedback'>, options?: CallOptions): AsyncGenerator<Item<'listFeedback'>, void> {
+    return this.client.list('listFeedback', { ...options, path: this.path, query });
+  }
+
+  /** Counts, latencies and metrics of its requests. */
   stats(options?: CallOptions): Promise<Answer<'getDeploymentStats'>> {
     return this.client.request('getDeploymentStats', { ...options, path: this.path });
   }

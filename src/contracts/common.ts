@@ -123,6 +123,8 @@ export const containerUrlSchema = z
   .max(2_048)
   .meta({ ...urlForm, description: "URL of the caller's container." });
 export const correlationIdSchema = z.string().min(1).max(256);
+/** A correlation id in a path or a header: visible ASCII characters. */
+export const correlationPattern = /^[!-~]{1,256}$/;
 
 /** What the existing client adds to a request; ignored. */
 export const ignoredFields = {

@@ -129,6 +129,6 @@ function inferenceRoutes(shared: Shared, db: Db): HttpDeps['registerInference'] 
     const bytes = createBytesInFlight(config.maxBytesInFlight);
     const inference = { db, notifications, providers, tracing, log, bytes };
     registerProxy(app, { ...inference, secretKey });
-    registerDeploymentInference(app, inference);
+    registerDeploymentInference(app, { ...inference, secretKey });
   };
 }

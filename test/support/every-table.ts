@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { paused } from '../../src/core/events/jobs.js';
 import type { Db } from '../../src/platform/db/db.js';
 import { writeCounters } from '../../src/kinds/deployment/store/counters.js';
+import { recordFeedback } from '../../src/kinds/deployment/store/feedback.js';
 import { insertDeployment, setSnapshot, promote } from '../../src/kinds/deployment/store/deployments.js';
 import { putDataset } from '../../src/datasets/store/datasets.js';
 import { insertTasks } from '../../src/kinds/graph/store/tasks.js';
@@ -53,6 +54,9 @@ export const tables = [
   'deployments',
   'deployment_names',
   'deployment_counters',
+  'episode_answers',
+  'deployment_feedback',
+  'deployment_metrics',
   'datasets',
   'dataset_rows',
   'commands',
@@ -148,7 +152,12 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
       })(),
     );
     const spend = { counterId: randomUUID(), day: '2026-01-01', keyId: null, costUsd: 1 };
-    await writeCounters(tx, org, [counterOf({ deploymentId: `dep_${org}` })], [spend]);
+    const deploymentId = `dep_${org}`;
+    const episodes = [{ deploymentId, answerId: 'a', correlationId: 'c' }];
+    await writeCounters(tx, org, { counters: [counterOf({ deploymentId })], spend: [spend], episodes });
+    const subject = { orgId: org, name: 'name', deploymentId: null };
+    const about = { answerId: 'a', answeredBy: job.jobId };
+    await recordFeedback(tx, { ...subject, about }, { key: '', content: { reward: 1 } });
     await tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ($1, 'k', '')`, [org]);
     await tx.query(`insert into deletions (job_id, org_id, what) values ($1, $2, 'events')`, [job.jobId, org]);
   });

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Optional, Sequence, Union, cast
+from typing import TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Mapping, Optional, Sequence, Union, cast
 
 from . import _requests as requests
 from . import types as t
@@ -11,6 +11,9 @@ from ._events import EventCursor
 from ._http import AsyncHttp
 from ._wire import Deadline, exchange
 from .errors import JobFailed, RatchetError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 OnEvent = Callable[[t.Event], Optional[Awaitable[None]]]
 """Called with each event; what it returns is awaited."""
@@ -203,6 +206,16 @@ class AsyncDeployment(AsyncJob):
 
     async def stats(self) -> Any:
         return await self._read("stats")
+
+    async def feedback(self, **report: Unpack[t.FeedbackRequest]) -> t.ReportedFeedback:
+        """Reports how good an answer was: `answer_id` is the completion's `id`."""
+        return cast(t.ReportedFeedback, await self._command("feedback", report))
+
+    def list_feedback(self) -> AsyncIterator[t.Feedback]:
+        """What was reported of its answers, newest first."""
+        return cast(
+            AsyncIterator[t.Feedback], self._http.rows(requests.pages_below(self._collection, self.id, "feedback"))
+        )
 
     async def rollback(self) -> Any:
         """Gives the name back to the deployment that had it before."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Sequence, Union, cast
 
 from . import _requests as requests
 from . import types as t
@@ -12,6 +12,9 @@ from ._events import EventCursor
 from ._http import SyncHttp
 from ._wire import Deadline, exchange
 from .errors import ConfigurationError, JobFailed, RatchetError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 OnEvent = Callable[[t.Event], None]
 Path = Union[str, "os.PathLike[str]"]
@@ -204,6 +207,14 @@ class Deployment(Job):
 
     def stats(self) -> Any:
         return self._read("stats")
+
+    def feedback(self, **report: Unpack[t.FeedbackRequest]) -> t.ReportedFeedback:
+        """Reports how good an answer was: `answer_id` is the completion's `id`."""
+        return cast(t.ReportedFeedback, self._command("feedback", report))
+
+    def list_feedback(self) -> Iterator[t.Feedback]:
+        """What was reported of its answers, newest first."""
+        return cast(Iterator[t.Feedback], self._http.rows(requests.pages_below(self._collection, self.id, "feedback")))
 
     def rollback(self) -> Any:
         """Gives the name back to the deployment that had it before."""

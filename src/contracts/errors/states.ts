@@ -93,6 +93,20 @@ export const stateCodes = {
     meaning: 'The rollout already has another reward',
     remedy: 'Report a reward once',
   },
+  answer_not_found: {
+    status: [404],
+    at: ['problem'],
+    retry: false,
+    meaning: 'No answer of the deployment has the id of the feedback',
+    remedy: "Use the completion's `id`, or the request's x-ratchet-correlation-id",
+  },
+  feedback_conflict: {
+    status: [409],
+    at: ['problem'],
+    retry: false,
+    meaning: 'The answer already has other feedback of this key',
+    remedy: 'Report under another key',
+  },
   rollout_closed: {
     status: [409],
     at: ['problem'],

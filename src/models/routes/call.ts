@@ -36,6 +36,8 @@ export interface ForwardedCall {
   upstream: UpstreamRequest;
   bytes: HeldBytes;
   permit: Permit;
+  /** The id that the answer gets in place of the provider's. */
+  answerId?: string;
   /** Gets the parameters of the policy that the model refuses and did not get. */
   onLeft?: (left: string[]) => void;
   /** Answers instead of the provider. */

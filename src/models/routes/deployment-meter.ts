@@ -6,6 +6,7 @@ import {
   maxCounted,
   writeCounters,
   type DeploymentCounter,
+  type EpisodeAnswer,
   type SpendCounter,
 } from '../../kinds/deployment/store/counters.js';
 import { retryTransient } from '../../platform/db/patience.js';
@@ -14,6 +15,15 @@ import { settleWithin } from '../../platform/http/server/in-time.js';
 /** Above this many deployments, counters idle for this long are dropped. */
 const kept = 1_000;
 const idleMs = 10 * 60_000;
+
+/** A request to a deployment. */
+export interface CountedCall {
+  orgId: string;
+  keyId: string | null;
+  deploymentId: string;
+  /** The episode that the answer is a part of. */
+  episode?: Omit<EpisodeAnswer, 'deploymentId'> | null;
+}
 
 /** The outcome of a request to a deployment; null: unknown. */
 export interface CountedRequest {
@@ -38,6 +48,7 @@ class PendingCounts {
   readonly orgId: string;
   readonly entries = new Set<Entry>();
   readonly spend = new Set<SpendCounter>();
+  readonly episodes = new Set<EpisodeAnswer>();
   /** Called when the counts of their request are in the database. */
   readonly waiting = new Set<() => void>();
   writing: Promise<void> | null = null;
@@ -48,14 +59,15 @@ class PendingCounts {
 
   /** Writes what is pending once connected, so that it includes counts from the wait. */
   async write(db: Pick<Db, 'orgApart'>): Promise<void> {
-    const { taken, spent, waiting } = await db.orgApart(this.orgId, async (tx) => {
+    const { taken, spent, episodes, waiting } = await db.orgApart(this.orgId, async (tx) => {
       const taken = [...this.entries].map((entry) => ({ entry, requests: entry.requests }));
       const spent = [...this.spend].map((counter) => ({ counter, costUsd: counter.costUsd }));
-      const waiting = [...this.waiting];
-      await writeCounters(tx, this.orgId, [...this.entries], [...this.spend]);
-      return { taken, spent, waiting };
+      const [episodes, waiting] = [[...this.episodes], [...this.waiting]];
+      await writeCounters(tx, this.orgId, { counters: [...this.entries], spend: [...this.spend], episodes });
+      return { taken, spent, episodes, waiting };
     });
     for (const { counter, costUsd } of spent) if (counter.costUsd === costUsd) this.spend.delete(counter);
+    for (const answer of episodes) this.episodes.delete(answer);
     for (const { entry, requests } of taken) {
       entry.written = requests;
       if (entry.requests === requests) this.entries.delete(entry);
@@ -86,10 +98,7 @@ export class DeploymentMeter {
    * Resolves when the request is counted in the database, or after `patienceMs`: then it is counted
    * later, unless the process is killed first. Never rejects.
    */
-  async count(
-    { orgId, keyId, deploymentId }: { orgId: string; keyId: string | null; deploymentId: string },
-    request: CountedRequest,
-  ): Promise<void> {
+  async count({ orgId, keyId, deploymentId, episode }: CountedCall, request: CountedRequest): Promise<void> {
     const entry = this.entryOf(deploymentId);
     add(entry, request);
     const pending = this.orgs.get(orgId) ?? new PendingCounts(orgId);
@@ -100,6 +109,7 @@ export class DeploymentMeter {
       counter.costUsd += request.costUsd;
       pending.spend.add(counter);
     }
+    if (episode) pending.episodes.add({ ...episode, deploymentId });
     let done: () => void = () => undefined;
     const written = new Promise<void>((resolve) => (done = resolve));
     pending.waiting.add(done);

@@ -7,6 +7,7 @@ import { ProviderError, providerError, wasNotSent, type ModelAnswer } from '../c
 import { askProvider, type ProviderReply } from '../client/ask-provider.js';
 import { isMediaType, openAnswer, type OpenedAnswer } from '../client/answers/read-answer.js';
 import { boundDepth, cutErrorText, parseObject } from '../../clients/net/untrusted.js';
+import { withId } from '../client/answers/own-id.js';
 import { tracedAnswer } from '../client/traced-call.js';
 import { JsonText, mayBeUnstorable } from '../../platform/db/json.js';
 import { ApiError, openAiError } from '../../platform/http/server/errors.js';
@@ -136,7 +137,7 @@ export class Forwarder<Call extends ForwardedCall> {
           ? answer.contentType!
           : 'application/json; charset=utf-8',
       )
-      .send(bytes);
+      .send(call.answerId === undefined ? bytes : withId(text, call.answerId));
   }
 
   /** Records a call without an answer; throws the error for its caller. */

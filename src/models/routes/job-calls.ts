@@ -17,6 +17,7 @@ import { assignRollout, type LiveRollout } from '../../rollouts/store/slots.js';
 import { rolloutSpan } from '../../tracing/spans.js';
 import { createContainerKeys, type ContainerKeys } from '../../platform/http/server/container-keys.js';
 import { ApiError, refuse } from '../../platform/http/server/errors.js';
+import { correlationPattern } from '../../contracts/common.js';
 import { traceRequest } from '../../platform/http/server/request-span.js';
 import { graphCall } from './graph-call.js';
 import type { ProxyCall, ProxyDeps } from './call.js';
@@ -25,8 +26,6 @@ import type { proxyParams } from './schema.js';
 import { createServedSnapshots, type ServedSnapshots } from './served-snapshots.js';
 import { readChatBody, substitute, type ChatBody } from './request.js';
 import type { UpstreamRequest } from './upstream-request.js';
-
-const correlationPattern = /^[\x21-\x7e]{1,256}$/;
 
 /** A request to the inference path of a job. */
 interface Asked {

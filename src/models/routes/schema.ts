@@ -1,13 +1,14 @@
 import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
+import { correlationPattern } from '../../contracts/common.js';
+
+/** Names the episode that a call of a deployment is a part of. */
+export const correlationHeader = 'x-ratchet-correlation-id';
 
 /** Path of a proxy call; its parts are validated later, so that errors have OpenAI's shape. */
 export const proxyParams = z.object({
   session_id: z.string(),
-  correlation_id: z
-    .string()
-    .regex(/^[!-~]{1,256}$/)
-    .optional(),
+  correlation_id: z.string().regex(correlationPattern).optional(),
 });
 
 const completionRequest = z
@@ -126,6 +127,15 @@ export function proxySchema(operationId: string, withCorrelation: boolean): Fast
     params: withCorrelation ? proxyParams : proxyParams.omit({ correlation_id: true }),
   };
 }
+
+/** Headers of a call of a deployment. */
+export const deploymentHeaders = z.looseObject({
+  [correlationHeader]: z
+    .string()
+    .regex(correlationPattern)
+    .optional()
+    .describe('An episode of several calls, for feedback on all of them.'),
+});
 
 /** Skips validation: the schema is documentation, the provider validates. */
 export const unjudged = () => (value: unknown) => ({ value });

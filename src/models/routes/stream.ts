@@ -6,6 +6,7 @@ import { doneData, isUsageChunk, sseData, StreamFold } from '../client/answers/c
 import { costOf, unknownCost } from '../client/cost.js';
 import { ProviderError, providerError } from '../client/answers/provider-answer.js';
 import { errorInside } from '../client/answers/answer-error.js';
+import { withId } from '../client/answers/own-id.js';
 import { usageIn } from '../client/answers/usage.js';
 import { SseSplitter, type SseBlock } from '../../clients/net/sse.js';
 import { cutErrorText, parseBounded } from '../../clients/net/untrusted.js';
@@ -84,7 +85,9 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
         await write(out, text);
         return end(failure === null ? raw : '');
       }
-      if (!(chunk && call.upstream.hideUsageChunk && isUsageChunk(chunk))) text += raw;
+      if (chunk && call.upstream.hideUsageChunk && isUsageChunk(chunk)) continue;
+      const isOwn = chunk && !fault && call.answerId !== undefined;
+      text += isOwn ? withOwnId(raw, data!, call.answerId!) : raw;
     }
     await write(out, text);
   };
@@ -104,6 +107,13 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
     failure = { status: 502, code: isNamed ? fault.code : 'internal', message: fault.message };
     await end(sseData(streamError(failure.code, failure.message)));
   }
+}
+
+/** An event with our id in its JSON, which several lines of data may hold. */
+function withOwnId(raw: string, data: string, id: string): string {
+  const at = raw.indexOf(data);
+  if (at === -1) return sseData(withId(data.replaceAll('\n', ' '), id));
+  return raw.slice(0, at) + withId(data, id) + raw.slice(at + data.length);
 }
 
 /** Records the answer; returns an error event for the stream on failure, else null. */

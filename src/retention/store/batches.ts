@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/db.js';
 
 interface Rows {
   table: string;
-  column: 'job_id' | 'org_id';
+  column: 'job_id' | 'deployment_id' | 'org_id';
   value: string;
   limit: number;
   /** Leaves rows that another process deletes to it; needs the right to update. */

@@ -10,6 +10,9 @@ const batch = 2_000;
 /** Tables of a job without a bound on their rows; model calls are the largest. */
 const unbounded = ['model_calls', 'events', 'rewards', 'sensor_frames', 'rollouts', 'candidates', 'graph_tasks'];
 
+/** The same of a deployment. */
+const ofDeployments = ['episode_answers', 'deployment_feedback'];
+
 /** Deletes the model calls of a job, and what its rollouts left besides their rewards. */
 export async function deleteTraces(db: Db, job: JobRef): Promise<void> {
   for (const table of ['model_calls', 'rewards']) await deleteAll(db, job, table);
@@ -59,6 +62,7 @@ export async function deleteJob(
 export async function deleteRows(db: Db, job: JobRef): Promise<void> {
   const { orgId, jobId } = job;
   for (const table of unbounded) await deleteAll(db, job, table);
+  for (const table of ofDeployments) await deleteAll(db, job, table, 'deployment_id');
   await db.org(orgId, async (tx) => {
     await keepSpend(tx, jobId);
     await forgetBytes(tx, job, 'all');
@@ -76,12 +80,18 @@ async function forgetDeployment(tx: Tx, id: string): Promise<void> {
       where gone.id = $1 and d.previous_id = gone.id`,
     [id],
   );
-  await tx.query('delete from deployment_counters where deployment_id = $1', [id]);
+  for (const table of ['deployment_counters', 'deployment_metrics'])
+    await tx.query(`delete from ${table} where deployment_id = $1`, [id]);
 }
 
 /** Several processes may delete the rows of a job. */
-function deleteAll(db: Db, { orgId, jobId }: JobRef, table: string): Promise<void> {
-  return deleteBatches(db, orgId, { table, column: 'job_id', value: jobId, limit: batch, skipLocked: true });
+function deleteAll(
+  db: Db,
+  { orgId, jobId }: JobRef,
+  table: string,
+  column: 'job_id' | 'deployment_id' = 'job_id',
+): Promise<void> {
+  return deleteBatches(db, orgId, { table, column, value: jobId, limit: batch, skipLocked: true });
 }
 
 async function unmark(tx: Tx, { jobId }: JobRef, what: 'traces' | 'events'): Promise<void> {

@@ -139,6 +139,7 @@ const bodies: Record<string, unknown> = {
   'post reward': { reward: 1 },
   'post candidates': { messages: [{ role: 'system', content: 'theirs' }] },
   'post hint': { hint: 'theirs' },
+  'post feedback': { answer_id: 'theirs', reward: 1 },
   'post completions': chat,
 };
 

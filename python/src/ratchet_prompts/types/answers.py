@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, TypedDict
+from typing import Any, Dict, List, Optional, TypedDict, Union
 
 from .common import Message
 
@@ -220,6 +220,25 @@ class RewardAnswer(TypedDict):
     status: str
     reward: Optional[float]
     counted: bool
+    warning: Optional[str]
+
+
+class Feedback(TypedDict):
+    id: str
+    deployment_id: str
+    answer_id: Optional[str]
+    correlation_id: Optional[str]
+    key: str
+    answers: int
+    reward: Union[float, bool, None]
+    metrics: Dict[str, Union[float, bool]]
+    comment: Optional[str]
+    corrected: Optional[str]
+    created_at: str
+
+
+class ReportedFeedback(Feedback):
+    duplicate: bool
     warning: Optional[str]
 
 

@@ -84,3 +84,15 @@ class DeploymentRequest(TypedDict, total=False):
     metadata: Metadata
     notes: str
     webhook_url: str
+
+
+class FeedbackRequest(TypedDict, total=False):
+    """Of `answer_id` or `correlation_id`, with at least one of the last five fields."""
+
+    answer_id: str
+    correlation_id: str
+    key: str
+    reward: Union[float, bool]
+    metrics: Mapping[str, Union[float, bool]]
+    comment: str
+    corrected: str

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { intervalSchema } from '../../../contracts/search.js';
 import { timestamp } from '../../../contracts/common.js';
 
 const latency = z.number().nullable();
@@ -35,5 +36,15 @@ export const deploymentStatsSchema = z
         requests_without_cost: z.int().describe('Requests with an unknown cost.'),
       })
       .describe('Usage of all requests, including what providers reported for failed ones.'),
+    metrics: z
+      .record(
+        z.string(),
+        z.object({
+          count: z.int().describe('Answers and episodes with a value.'),
+          mean: z.number(),
+          interval: intervalSchema.describe('95 % interval of the mean, for further answers.'),
+        }),
+      )
+      .describe('What feedback reports; `reward` is one of them.'),
   })
   .meta({ id: 'DeploymentStats', description: "Statistics of a deployment's requests since it went live." });

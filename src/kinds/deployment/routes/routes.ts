@@ -10,12 +10,14 @@ import {
 import { noQuerySchema, warningsSchema } from '../../../contracts/common.js';
 import { deploymentStatsSchema } from '../contract/stats.js';
 import { readCounters } from '../store/counters.js';
+import { readMetrics } from '../store/feedback.js';
 import { insertDeployment, listDeployments } from '../store/deployments.js';
 import { readOpenEvaluation } from '../store/gate.js';
 import { checkedForCaller } from '../../../access/routes/provider-keys.js';
 import { create, type Creation } from '../../../jobs/routes/create.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
 import { registerChanges } from './changes.js';
+import { registerFeedback } from './feedback.js';
 import { find, path, tags } from './find.js';
 import { gateSpec } from './gate.js';
 import { resolveSource } from './source.js';
@@ -50,6 +52,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
   registerCollection(app, deps);
   registerReads(app, deps);
   registerChanges(app, deps);
+  registerFeedback(app, deps);
   registerSnapshots(app, deps);
   registerModels(app, deps);
 }
@@ -155,7 +158,11 @@ function registerReads(app: App, deps: HttpDeps): void {
     },
     async (request) => {
       const { id, orgId, liveAt } = await find(deps, request, request.params.deployment_id);
-      return statsView(id, await deps.db.org(orgId, (tx) => readCounters(tx, id)), liveAt);
+      const read = await deps.db.org(orgId, async (tx) => ({
+        totals: await readCounters(tx, id),
+        metrics: await readMetrics(tx, id),
+      }));
+      return statsView(id, { ...read, since: liveAt });
     },
   );
 

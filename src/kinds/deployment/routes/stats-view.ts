@@ -1,14 +1,15 @@
 import type { z } from 'zod';
 import type { deploymentStatsSchema } from '../contract/stats.js';
 import { quantile, relativeError } from '../../../core/math/latency-sketch.js';
+import { meanInterval } from '../../../core/math/mean-interval.js';
+import type { Sample } from '../../../core/math/statistics.js';
 import type { RequestTotals } from '../store/counters.js';
 import { isoOrNull } from '../../../jobs/routes/view.js';
 
 /** A deployment's statistics. `since`: when it went live; null: it has not. */
 export function statsView(
   deploymentId: string,
-  totals: RequestTotals,
-  since: Date | null,
+  { totals, metrics, since }: { totals: RequestTotals; metrics: Record<string, Sample>; since: Date | null },
 ): z.output<typeof deploymentStatsSchema> {
   const { requests, errors, aborted, promptTokens, completionTokens, costUsd, withoutCost, latencies } = totals;
   // A refused request costs 0, which says nothing about those whose cost is unknown.
@@ -40,5 +41,11 @@ export function statsView(
       total_cost_usd: costUsd > 0 || (answered > 0 && withoutCost === 0) ? costUsd : null,
       requests_without_cost: withoutCost,
     },
+    metrics: Object.fromEntries(
+      Object.entries(metrics).map(([name, sample]) => {
+        const { mean, low, high } = meanInterval(sample);
+        return [name, { count: sample.count, mean, interval: { low, high } }];
+      }),
+    ),
   };
 }

@@ -36,12 +36,24 @@ export interface SpendCounter {
   costUsd: number;
 }
 
-/** Writes counters in one statement. A repeated or older state changes nothing. */
+/** An answer of an episode. */
+export interface EpisodeAnswer {
+  deploymentId: string;
+  answerId: string;
+  correlationId: string;
+}
+
+export interface Counts {
+  counters: readonly DeploymentCounter[];
+  spend?: readonly SpendCounter[];
+  episodes?: readonly EpisodeAnswer[];
+}
+
+/** Writes counts in one statement. A repeated or older state changes nothing. */
 export async function writeCounters(
   tx: Tx,
   orgId: string,
-  counters: readonly DeploymentCounter[],
-  spend: readonly SpendCounter[] = [],
+  { counters, spend = [], episodes = [] }: Counts,
 ): Promise<void> {
   await tx.query(
     `with spent as (
@@ -51,6 +63,12 @@ export async function writeCounters(
         order by day, "counterId"
        on conflict (org_id, day, counter_id) do update set cost_usd = excluded.cost_usd
        where excluded.cost_usd > s.cost_usd
+     ), episodes as (
+       insert into episode_answers (org_id, correlation_id, answer_id, deployment_id)
+       select $1, "correlationId", "answerId", "deploymentId"
+         from jsonb_to_recordset($4::jsonb) as c("correlationId" text, "answerId" text, "deploymentId" text)
+        order by "correlationId", "answerId"
+       on conflict do nothing
      )
      insert into deployment_counters as d (deployment_id, counter_id, org_id, requests, errors, aborted, prompt_tokens, completion_tokens,
                                            cost_usd, without_cost, latencies)
@@ -64,7 +82,7 @@ export async function writeCounters(
            completion_tokens = excluded.completion_tokens, cost_usd = excluded.cost_usd, without_cost = excluded.without_cost,
            latencies = excluded.latencies, updated_at = now()
      where excluded.requests > d.requests`,
-    [orgId, JSON.stringify(counters), JSON.stringify(spend)],
+    [orgId, JSON.stringify(counters), JSON.stringify(spend), JSON.stringify(episodes)],
     'write_counters',
   );
 }

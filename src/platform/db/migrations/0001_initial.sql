@@ -830,6 +830,53 @@ create table deployment_counters (
   primary key (deployment_id, counter_id)
 ) with (fillfactor = 50);
 
+-- Answers whose requests named an episode.
+create table episode_answers (
+  org_id text not null,
+  correlation_id text not null,
+  answer_id text not null,
+  deployment_id text not null,
+  created_at timestamptz not null default now(),
+  primary key (org_id, correlation_id, answer_id)
+);
+create index episode_answers_by_deployment on episode_answers (deployment_id);
+
+-- What callers report of an answer or of an episode, once per key.
+create table deployment_feedback (
+  id text primary key,
+  org_id text not null,
+  -- the deployment that answered; of an episode the last one
+  deployment_id text not null,
+  -- its name
+  name text not null,
+  -- one of both
+  answer_id text,
+  correlation_id text,
+  key text not null,
+  -- answers of the episode, and the deployments that gave them
+  answers int not null,
+  deployments int not null,
+  -- reward, metrics, comment and corrected answer, in the field names of the API
+  content jsonb not null,
+  created_at timestamptz not null default now()
+);
+create unique index deployment_feedback_once
+  on deployment_feedback (org_id, name, coalesce(answer_id, correlation_id), (answer_id is null), key);
+create index deployment_feedback_by_time on deployment_feedback (deployment_id, created_at, id);
+
+-- Sums over the first report of each metric for an answer or an episode; `reward` is one.
+create table deployment_metrics (
+  deployment_id text not null,
+  metric text not null,
+  org_id text not null,
+  count bigint not null,
+  total double precision not null,
+  squares double precision not null,
+  least double precision not null,
+  greatest double precision not null,
+  primary key (deployment_id, metric)
+) with (fillfactor = 50);
+
 
 -- ---------------------------------------------------------------------------
 -- Data sets
@@ -898,6 +945,7 @@ begin
     'sensor_frames',
     'graph_tasks',
     'snapshots', 'deployments', 'deployment_names', 'deployment_counters',
+    'episode_answers', 'deployment_feedback', 'deployment_metrics',
     'datasets', 'dataset_rows',
     'deletions'
   ] loop

@@ -7,7 +7,7 @@ import { counterOf } from '../../../support/counters.js';
 
 const at = new Date('2025-05-06T07:08:09.010Z');
 const view = (totals: Parameters<typeof counterOf>[0], since: Date | null = at) =>
-  deploymentStatsSchema.parse(statsView('dep_1', counterOf(totals), since));
+  deploymentStatsSchema.parse(statsView('dep_1', { totals: counterOf(totals), metrics: {}, since }));
 
 describe('the statistics of a deployment', () => {
   test('tell no tokens where none of an answer is known', () => {
@@ -41,6 +41,7 @@ describe('the statistics of a deployment', () => {
         total_cost_usd: 0.5,
         requests_without_cost: 3,
       },
+      metrics: {},
     });
     const { relative_error: error, ...quantiles } = latency;
     expect(error).toBe(0.01);

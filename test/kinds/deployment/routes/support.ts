@@ -12,7 +12,7 @@ import { ask, saying as sayingBy } from '../../../support/deployments-over-http.
 import { startFakeModel, type FakeModel } from '../../../support/fakes/model.js';
 import { activityOf } from '../../../support/job-activity.js';
 import { deployments } from '../../../support/jobs-over-http.js';
-import { startHttp, type Answer, type TestHttp } from '../../../platform/http/support.js';
+import { secretKey, startHttp, type Answer, type TestHttp } from '../../../platform/http/support.js';
 
 /** The HTTP server with deployment inference on a fake model; deployments build at once. */
 export interface TestDeployments {
@@ -67,6 +67,7 @@ async function startDeployments(it: TestDeployments, options: Partial<ProxyDeps>
         tracing: null,
         log: app.log as Logger,
         bytes: createBytesInFlight(64 * 1024 * 1024),
+        secretKey,
         ...options,
       }),
   });

@@ -15,7 +15,7 @@ import { databaseOfFile } from '../../../support/database-of-file.js';
 const db = databaseOfFile(4);
 
 const write = (...counters: DeploymentCounter[]) =>
-  db.orgApart('default', (tx) => writeCounters(tx, 'default', counters));
+  db.orgApart('default', (tx) => writeCounters(tx, 'default', { counters }));
 const read = (deploymentId: string, orgId = 'default') => db.org(orgId, (tx) => readCounters(tx, deploymentId));
 const newId = () => `dep_${randomUUID()}`;
 const nothing = {

@@ -15,7 +15,7 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   [/(?<=\brk_[0-9A-Za-z]{8}_)[0-9A-Za-z]{32,}/g, 'the-rest-is-secret'],
   [/(?<=\bwhsec_)[\w+/=]+/g, 'the-rest-is-secret'],
 ];
-const completion = /\bchatcmpl-\d+/g;
+const completion = /chatcmpl-[A-Za-z0-9_-]+/g;
 const cursor = Buffer.from('after 1').toString('base64url');
 /** Paths of fields in milliseconds. */
 const duration = /(^|[._])ms($|[._])/;

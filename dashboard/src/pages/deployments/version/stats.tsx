@@ -1,6 +1,6 @@
 import { client } from '../../../data/client.js';
 import { useResource } from '../../../data/resource.js';
-import { count, dollars, milliseconds } from '../../../util/format.js';
+import { count, dollars, milliseconds, reward } from '../../../util/format.js';
 import { Problem, Stat, Stats } from '../../../ui/basics.js';
 
 const pollMs = 5_000;
@@ -13,7 +13,8 @@ export function DeploymentStats({ id, isCallable }: { id: string; isCallable: bo
     isCallable ? pollMs : null,
   );
   if (error) return <Problem error={error} />;
-  const { requests, errors, aborted, latency_ms: latency, usage } = data ?? {};
+  const { requests, errors, aborted, latency_ms: latency, usage, metrics } = data ?? {};
+  const rewards = metrics?.['reward'];
   const unpriced = usage?.requests_without_cost ?? 0;
   return (
     <Stats>
@@ -30,6 +31,11 @@ export function DeploymentStats({ id, isCallable }: { id: string; isCallable: bo
       <Stat name="Cost" hint={unpriced > 0 ? `${count(unpriced)} requests have no known cost.` : 'All requests.'}>
         {dollars(usage?.total_cost_usd)}
       </Stat>
+      {rewards && (
+        <Stat name="Reward" hint={`Feedback on ${count(rewards.count)} answers; in brackets its 95 % interval.`}>
+          {`${reward(rewards.mean)} (${reward(rewards.interval.low)} to ${reward(rewards.interval.high)})`}
+        </Stat>
+      )}
     </Stats>
   );
 }

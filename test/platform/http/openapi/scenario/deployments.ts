@@ -22,7 +22,10 @@ export async function playDeployments(api: Recorder, session_id: string): Promis
     await api.call(operation, { path: { deployment_id: name }, body: { messages } });
     await api.call(operation, { path: { deployment_id: name }, body: { messages, stream: true } });
   }
-  await api.call('createChatCompletion', { body: { model: name, messages } });
+  const { id: answer_id } = await api.call<{ id: string }>('createChatCompletion', { body: { model: name, messages } });
+  const report = { answer_id, reward: 0, comment: 'The city alone.', corrected: 'Paris' };
+  await api.call('reportFeedback', { path: { deployment_id: name }, body: report });
+  await api.call('listFeedback', { path });
   await api.call('createChatCompletion', { body: { model: name, messages, stream: true } });
   await api.call('listModels');
   await api.call('getModel', { path: { model: name } });

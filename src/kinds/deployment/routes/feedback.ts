@@ -1,0 +1,129 @@
+/** What callers report of answers: rewards, metrics, comments, corrected answers. */
+import { z } from 'zod';
+import { pageSchema } from '../../../contracts/common.js';
+import { AnswerIds } from '../store/answer-ids.js';
+import {
+  feedbackAnswerSchema,
+  feedbackQuerySchema,
+  feedbackSchema,
+  feedbackViewSchema,
+  type FeedbackRequest,
+} from '../contract/feedback.js';
+import {
+  listFeedback,
+  recordFeedback,
+  type Feedback,
+  type FeedbackOutcome,
+  type FeedbackSubject,
+} from '../store/feedback.js';
+import type { DeploymentRow } from '../store/deployments.js';
+import type { App, HttpDeps } from '../../../platform/http/deps.js';
+import { ApiError } from '../../../platform/http/server/errors.js';
+import { parseTimeCursor, timedPage } from '../../../platform/http/server/pages.js';
+import { bodyProblems, idempotencyHeader, problems } from '../../../platform/http/server/schema.js';
+import { find, path, tags } from './find.js';
+
+const params = z.object({
+  deployment_id: z.string().describe('An id: its own answers. A name: answers of all its deployments.'),
+});
+
+export function registerFeedback(app: App, deps: HttpDeps): void {
+  const answerIds = new AnswerIds(deps.secretKey);
+  app.post(
+    `${path}/feedback`,
+    {
+      config: { audit: 'none', scope: 'infer' },
+      schema: {
+        tags,
+        operationId: 'reportFeedback',
+        summary: 'Report how good an answer was',
+        description:
+          'Of an answer by its id, or of all answers of an episode. At any time later, once for each key; a repetition changes nothing.',
+        params,
+        headers: idempotencyHeader,
+        body: feedbackSchema,
+        response: { 200: feedbackAnswerSchema, ...bodyProblems(404, 409) },
+      },
+    },
+    async (request) => {
+      const { params, body } = request;
+      const row = await find(deps, request, params.deployment_id);
+      const subject = subjectOf(row, params.deployment_id, body, answerIds);
+      const { key, reward, metrics, comment, corrected } = body;
+      const given = { key, content: { reward, metrics, comment, corrected } };
+      const outcome = await deps.db.org(row.orgId, (tx) => recordFeedback(tx, subject, given));
+      if (outcome.is === 'unknown') throw noAnswer(params.deployment_id, body);
+      if (outcome.is === 'conflict') throw conflict(outcome.feedback);
+      return { ...feedbackView(outcome.feedback), duplicate: outcome.is === 'duplicate', warning: warningOf(outcome) };
+    },
+  );
+
+  app.get(
+    `${path}/feedback`,
+    {
+      schema: {
+        tags,
+        operationId: 'listFeedback',
+        summary: 'List feedback, newest first',
+        params: z.object({ deployment_id: z.string().describe('Its id, or the name that it serves.') }),
+        querystring: feedbackQuerySchema,
+        response: { 200: pageSchema(feedbackViewSchema), ...problems(404, 422) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = request.query;
+      const after = parseTimeCursor(cursor);
+      const { id, orgId } = await find(deps, request, request.params.deployment_id);
+      const rows = await deps.db.org(orgId, (tx) => listFeedback(tx, id, { after, limit: limit + 1 }));
+      return timedPage(rows, limit, (row) => row.id, feedbackView);
+    },
+  );
+}
+
+function subjectOf(
+  { id, orgId, name }: DeploymentRow,
+  ref: string,
+  { answer_id: answerId, correlation_id: correlationId }: FeedbackRequest,
+  answerIds: AnswerIds,
+): FeedbackSubject {
+  const about =
+    answerId === undefined
+      ? { correlationId: correlationId! }
+      : { answerId, answeredBy: answerIds.deploymentOf(answerId) };
+  return { orgId, name, deploymentId: id === ref ? id : null, about };
+}
+
+function feedbackView({ id, deploymentId, answerId, correlationId, key, answers, content, createdAt }: Feedback) {
+  const { reward = null, metrics = {}, comment = null, corrected = null } = content;
+  return {
+    id,
+    deployment_id: deploymentId,
+    answer_id: answerId,
+    correlation_id: correlationId,
+    key,
+    answers,
+    reward,
+    metrics,
+    comment,
+    corrected,
+    created_at: createdAt.toISOString(),
+  };
+}
+
+function warningOf({ feedback, uncounted }: Extract<FeedbackOutcome, { uncounted: string[] }>): string | null {
+  if (feedback.deployments > 1)
+    return `${feedback.deployments} deployments answered in the episode, so its values count for none of them.`;
+  if (uncounted.length === 0) return null;
+  return `An earlier report of another key counts for ${uncounted.join(', ')}.`;
+}
+
+function noAnswer(ref: string, { answer_id: answerId, correlation_id: correlationId }: FeedbackRequest): ApiError {
+  const subject = answerId === undefined ? `the correlation id "${correlationId}"` : `the id "${answerId}"`;
+  const message = `No answer of ${ref.slice(0, 100)} has ${subject}.`;
+  return new ApiError(404, 'answer_not_found', message);
+}
+
+function conflict({ id, key }: Feedback): ApiError {
+  const detail = `Feedback ${id} with other content has the key "${key}"; report under another key.`;
+  return new ApiError(409, 'feedback_conflict', detail);
+}

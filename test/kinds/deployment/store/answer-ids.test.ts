@@ -1,0 +1,29 @@
+import { describe, expect, test } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { AnswerIds } from '../../../../src/kinds/deployment/store/answer-ids.js';
+import { newJobId } from '../../../../src/jobs/store/jobs.js';
+
+const ids = new AnswerIds(Buffer.alloc(32, 1));
+
+describe('the id of an answer', () => {
+  test('says which deployment answered, and is another one each time', () => {
+    const deployment = newJobId('deployment');
+    const issued = Array.from({ length: 1_000 }, () => ids.issue(deployment));
+    expect(new Set(issued).size).toBe(1_000);
+    for (const id of issued) expect(ids.deploymentOf(id)).toBe(deployment);
+    expect(issued[0]).toMatch(/^chatcmpl-[A-Za-z0-9_-]{48}$/);
+  });
+
+  test('says nothing with any bit changed, under another key, or made elsewhere', () => {
+    const id = ids.issue(newJobId('deployment'));
+    const bytes = Buffer.from(id.slice('chatcmpl-'.length), 'base64url');
+    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+      const changed = Buffer.from(bytes);
+      changed[bit >> 3]! ^= 1 << (bit & 7);
+      expect(ids.deploymentOf(`chatcmpl-${changed.toString('base64url')}`)).toBeNull();
+    }
+    expect(new AnswerIds(Buffer.alloc(32, 2)).deploymentOf(id)).toBeNull();
+    const others = ['', 'chatcmpl-', 'chatcmpl-123', `${id}A`, `${id}=`, id.slice(9), randomBytes(36).toString('hex')];
+    for (const other of others) expect(ids.deploymentOf(other)).toBeNull();
+  });
+});
