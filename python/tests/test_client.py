@@ -200,6 +200,8 @@ def test_compare_and_deployment(client, evaluation):
     assert [row["id"] for row in deployment.list_feedback()] == [first["id"]]
     stats = deployment.stats()
     assert (stats["requests"], stats["metrics"]["reward"]["mean"]) == (1, 1)
+    assert [hour["requests"] for hour in deployment.history(per="minute")["data"]] == [1]
+    assert deployment.failures()["data"] == []
 
 
 def test_the_async_client_does_the_same(evaluation, tmp_path):

@@ -42,6 +42,16 @@ export class DeploymentHandle extends Handle<Answer<'getDeployment'>, Answer<'cr
     return this.client.request('getDeploymentStats', { ...options, path: this.path });
   }
 
+  /** The same by hour or minute; of a name for all its deployments. */
+  history(query?: Query<'getDeploymentHistory'>, options?: CallOptions): Promise<Answer<'getDeploymentHistory'>> {
+    return this.client.request('getDeploymentHistory', { ...options, path: this.path, query });
+  }
+
+  /** The latest 50 failed requests, with their cause. */
+  failures(options?: CallOptions): Promise<Answer<'listDeploymentFailures'>> {
+    return this.client.request('listDeploymentFailures', { ...options, path: this.path });
+  }
+
   /** Gives the name back to the deployment that had it before. */
   rollback(options?: CallOptions): Promise<Answer<'rollBackDeployment'>> {
     return this.client.request('rollBackDeployment', { ...options, path: this.path });

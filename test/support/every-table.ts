@@ -54,6 +54,7 @@ export const tables = [
   'deployments',
   'deployment_names',
   'deployment_counters',
+  'deployment_failures',
   'episode_answers',
   'deployment_feedback',
   'deployment_metrics',
@@ -154,9 +155,11 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
     const spend = { counterId: randomUUID(), day: '2026-01-01', keyId: null, costUsd: 1 };
     const deploymentId = `dep_${org}`;
     const episodes = [{ deploymentId, answerId: 'a', correlationId: 'c' }];
-    await writeCounters(tx, org, { counters: [counterOf({ deploymentId })], spend: [spend], episodes });
+    const at = new Date().toISOString();
+    const failures = [{ deploymentId, answerId: 'a', at, status: 502, code: 'c', message: '', latencyMs: 1 }];
+    await writeCounters(tx, org, { counters: [counterOf({ deploymentId })], spend: [spend], episodes, failures });
     const subject = { orgId: org, name: 'name', deploymentId: null };
-    const about = { answerId: 'a', answeredBy: job.jobId };
+    const about = { answerId: 'a', answered: { deploymentId: job.jobId, at: new Date() } };
     await recordFeedback(tx, { ...subject, about }, { key: '', content: { reward: 1 } });
     await tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ($1, 'k', '')`, [org]);
     await tx.query(`insert into deletions (job_id, org_id, what) values ($1, $2, 'events')`, [job.jobId, org]);

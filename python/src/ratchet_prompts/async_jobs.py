@@ -207,6 +207,14 @@ class AsyncDeployment(AsyncJob):
     async def stats(self) -> Any:
         return await self._read("stats")
 
+    async def history(self, per: str = "hour", from_: Optional[str] = None, to: Optional[str] = None) -> Any:
+        """The same by hour or minute; times as in 2026-03-04T10:00:00Z."""
+        return await self._read("history", **{"per": per, "from": from_, "to": to})
+
+    async def failures(self) -> Any:
+        """The latest 50 failed requests, with their cause."""
+        return await self._read("failures")
+
     async def feedback(self, **report: Unpack[t.FeedbackRequest]) -> t.ReportedFeedback:
         """Reports how good an answer was: `answer_id` is the completion's `id`."""
         return cast(t.ReportedFeedback, await self._command("feedback", report))

@@ -208,6 +208,14 @@ class Deployment(Job):
     def stats(self) -> Any:
         return self._read("stats")
 
+    def history(self, per: str = "hour", from_: Optional[str] = None, to: Optional[str] = None) -> Any:
+        """The same by hour or minute; times as in 2026-03-04T10:00:00Z."""
+        return self._read("history", **{"per": per, "from": from_, "to": to})
+
+    def failures(self) -> Any:
+        """The latest 50 failed requests, with their cause."""
+        return self._read("failures")
+
     def feedback(self, **report: Unpack[t.FeedbackRequest]) -> t.ReportedFeedback:
         """Reports how good an answer was: `answer_id` is the completion's `id`."""
         return cast(t.ReportedFeedback, self._command("feedback", report))

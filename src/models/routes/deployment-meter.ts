@@ -1,12 +1,16 @@
 import type { Logger } from 'pino';
 import { v7 as uuid } from 'uuid';
+import { startOf, widths, type Width } from '../../core/deployments/periods.js';
 import { addLatency } from '../../core/math/latency-sketch.js';
 import type { Db } from '../../platform/db/db.js';
 import {
+  keptFailures,
   maxCounted,
+  noRequests,
   writeCounters,
   type DeploymentCounter,
   type EpisodeAnswer,
+  type Failure,
   type SpendCounter,
 } from '../../kinds/deployment/store/counters.js';
 import { retryTransient } from '../../platform/db/patience.js';
@@ -15,20 +19,25 @@ import { settleWithin } from '../../platform/http/server/in-time.js';
 /** Above this many deployments, counters idle for this long are dropped. */
 const kept = 1_000;
 const idleMs = 10 * 60_000;
+/** Distinct codes that are counted; providers may send any. */
+const mostCodes = 50;
 
 /** A request to a deployment. */
 export interface CountedCall {
   orgId: string;
   keyId: string | null;
   deploymentId: string;
-  /** The episode that the answer is a part of. */
-  episode?: Omit<EpisodeAnswer, 'deploymentId'> | null;
+  answerId: string;
+  /** The episode that the answer is a part of; null: none. */
+  correlationId: string | null;
 }
 
 /** The outcome of a request to a deployment; null: unknown. */
 export interface CountedRequest {
   /** `aborted`: the caller disconnected. */
   outcome: 'ok' | 'error' | 'aborted';
+  /** Of an `error`. */
+  failure?: Pick<Failure, 'status' | 'code' | 'message'>;
   latencyMs: number;
   promptTokens: number | null;
   completionTokens: number | null;
@@ -36,9 +45,15 @@ export interface CountedRequest {
   costUsd: number | null;
 }
 
-interface Entry extends DeploymentCounter {
+interface Counter extends DeploymentCounter {
   /** Requests already counted in the database. */
   written: number;
+}
+
+/** The counters of a deployment. */
+interface Entry {
+  /** Of all requests, and of the current hour and minute. */
+  counters: Map<Width, Counter>;
   /** Time of the last count. */
   at: number;
 }
@@ -46,9 +61,11 @@ interface Entry extends DeploymentCounter {
 /** Pending counts of an organization; one statement at a time, later counts go with the next. */
 class PendingCounts {
   readonly orgId: string;
-  readonly entries = new Set<Entry>();
+  readonly counters = new Set<Counter>();
   readonly spend = new Set<SpendCounter>();
   readonly episodes = new Set<EpisodeAnswer>();
+  /** The latest of each deployment. */
+  readonly failures = new Map<string, Failure[]>();
   /** Called when the counts of their request are in the database. */
   readonly waiting = new Set<() => void>();
   writing: Promise<void> | null = null;
@@ -57,20 +74,28 @@ class PendingCounts {
     this.orgId = orgId;
   }
 
+  addFailure(failure: Failure): void {
+    const earlier = this.failures.get(failure.deploymentId) ?? [];
+    this.failures.set(failure.deploymentId, [...earlier, failure].slice(-keptFailures));
+  }
+
   /** Writes what is pending once connected, so that it includes counts from the wait. */
   async write(db: Pick<Db, 'orgApart'>): Promise<void> {
-    const { taken, spent, episodes, waiting } = await db.orgApart(this.orgId, async (tx) => {
-      const taken = [...this.entries].map((entry) => ({ entry, requests: entry.requests }));
+    const { taken, spent, episodes, failures, waiting } = await db.orgApart(this.orgId, async (tx) => {
+      const taken = [...this.counters].map((counter) => ({ counter, requests: counter.requests }));
       const spent = [...this.spend].map((counter) => ({ counter, costUsd: counter.costUsd }));
-      const [episodes, waiting] = [[...this.episodes], [...this.waiting]];
-      await writeCounters(tx, this.orgId, { counters: [...this.entries], spend: [...this.spend], episodes });
-      return { taken, spent, episodes, waiting };
+      const [episodes, failures, waiting] = [[...this.episodes], [...this.failures], [...this.waiting]];
+      const counts = { counters: [...this.counters], spend: [...this.spend], episodes };
+      await writeCounters(tx, this.orgId, { ...counts, failures: failures.flatMap(([, latest]) => latest) });
+      return { taken, spent, episodes, failures, waiting };
     });
     for (const { counter, costUsd } of spent) if (counter.costUsd === costUsd) this.spend.delete(counter);
     for (const answer of episodes) this.episodes.delete(answer);
-    for (const { entry, requests } of taken) {
-      entry.written = requests;
-      if (entry.requests === requests) this.entries.delete(entry);
+    // A later failure is in another list, and a repeated one changes nothing.
+    for (const [id, latest] of failures) if (this.failures.get(id) === latest) this.failures.delete(id);
+    for (const { counter, requests } of taken) {
+      counter.written = requests;
+      if (counter.requests === requests) this.counters.delete(counter);
     }
     for (const done of waiting) done();
   }
@@ -98,18 +123,23 @@ export class DeploymentMeter {
    * Resolves when the request is counted in the database, or after `patienceMs`: then it is counted
    * later, unless the process is killed first. Never rejects.
    */
-  async count({ orgId, keyId, deploymentId, episode }: CountedCall, request: CountedRequest): Promise<void> {
-    const entry = this.entryOf(deploymentId);
-    add(entry, request);
+  async count(call: CountedCall, request: CountedRequest): Promise<void> {
+    const { orgId, keyId, deploymentId, answerId, correlationId } = call;
+    const at = Date.now();
     const pending = this.orgs.get(orgId) ?? new PendingCounts(orgId);
     this.orgs.set(orgId, pending);
-    pending.entries.add(entry);
+    for (const counter of this.countersOf(deploymentId, at)) {
+      add(counter, request);
+      pending.counters.add(counter);
+    }
+    if (correlationId !== null) pending.episodes.add({ deploymentId, answerId, correlationId });
+    const { failure, latencyMs } = request;
+    if (failure) pending.addFailure({ deploymentId, answerId, at: new Date(at).toISOString(), ...failure, latencyMs });
     if (request.costUsd) {
       const counter = this.spendOf(orgId, keyId);
       counter.costUsd += request.costUsd;
       pending.spend.add(counter);
     }
-    if (episode) pending.episodes.add({ ...episode, deploymentId });
     let done: () => void = () => undefined;
     const written = new Promise<void>((resolve) => (done = resolve));
     pending.waiting.add(done);
@@ -124,14 +154,17 @@ export class DeploymentMeter {
     const writes = all.map((pending) => (pending.writing ??= this.writeAll(pending)));
     await settleWithin(Promise.all(writes), this.patienceMs);
     this.isClosed = true;
-    const left = [...this.orgs.values()].flatMap((pending) => [...pending.entries]);
-    const lost = left.reduce((sum, { requests, written }) => sum + requests - written, 0);
+    const left = [...this.orgs.values()].flatMap((pending) => [...pending.counters]);
+    const lost = left.reduce(
+      (sum, { width, requests, written }) => sum + (width === 'all' ? requests - written : 0),
+      0,
+    );
     if (lost > 0) this.log.error({ requests: lost }, 'deployment requests are missing from the statistics');
   }
 
-  private entryOf(deploymentId: string): Entry {
-    const at = Date.now();
-    const entry = this.entries.get(deploymentId) ?? newEntry(deploymentId);
+  /** The counters of a request now: of all, of the hour and of the minute. */
+  private countersOf(deploymentId: string, at: number): Counter[] {
+    const entry = this.entries.get(deploymentId) ?? { counters: new Map<Width, Counter>(), at };
     this.entries.delete(deploymentId);
     for (const [id, { at: last }] of this.entries) {
       if (this.entries.size < kept || at - last < idleMs) break;
@@ -139,7 +172,14 @@ export class DeploymentMeter {
     }
     this.entries.set(deploymentId, entry);
     entry.at = at;
-    return entry;
+    return widths.map((width) => {
+      const start = startOf(width, at);
+      const known = entry.counters.get(width);
+      if (known?.start === start) return known;
+      const counter = { deploymentId, width, start, counterId: uuid(), written: 0, ...noRequests() };
+      entry.counters.set(width, counter);
+      return counter;
+    });
   }
 
   private spendOf(orgId: string, keyId: string | null): SpendCounter {
@@ -163,40 +203,33 @@ export class DeploymentMeter {
     };
     try {
       do await retryTransient(() => pending.write(this.db), { patienceMs: Infinity, onRetry });
-      while (pending.entries.size > 0);
+      while (pending.counters.size > 0);
     } catch (err) {
       this.log.error({ err, org_id: orgId }, 'deployment requests are not counted; the next request retries');
     } finally {
       pending.writing = null;
-      if (pending.entries.size === 0) this.orgs.delete(orgId);
+      if (pending.counters.size === 0) this.orgs.delete(orgId);
     }
   }
 }
 
-function newEntry(deploymentId: string): Entry {
-  return {
-    deploymentId,
-    counterId: uuid(),
-    written: 0,
-    at: 0,
-    requests: 0,
-    errors: 0,
-    aborted: 0,
-    promptTokens: 0,
-    completionTokens: 0,
-    costUsd: 0,
-    withoutCost: 0,
-    latencies: {},
-  };
+function add(
+  counter: Counter,
+  { outcome, failure, latencyMs, promptTokens, completionTokens, costUsd }: CountedRequest,
+): void {
+  counter.requests += 1;
+  if (outcome === 'ok') addLatency(counter.latencies, latencyMs);
+  else if (outcome === 'error') counter.errors += 1;
+  else counter.aborted += 1;
+  if (failure) countCode(counter.errorCodes, failure.code);
+  counter.promptTokens = Math.min(maxCounted, counter.promptTokens + (promptTokens ?? 0));
+  counter.completionTokens = Math.min(maxCounted, counter.completionTokens + (completionTokens ?? 0));
+  counter.costUsd = Math.min(maxCounted, counter.costUsd + (costUsd ?? 0));
+  if (costUsd === null) counter.withoutCost += 1;
 }
 
-function add(entry: Entry, { outcome, latencyMs, promptTokens, completionTokens, costUsd }: CountedRequest): void {
-  entry.requests += 1;
-  if (outcome === 'ok') addLatency(entry.latencies, latencyMs);
-  else if (outcome === 'error') entry.errors += 1;
-  else entry.aborted += 1;
-  entry.promptTokens = Math.min(maxCounted, entry.promptTokens + (promptTokens ?? 0));
-  entry.completionTokens = Math.min(maxCounted, entry.completionTokens + (completionTokens ?? 0));
-  entry.costUsd = Math.min(maxCounted, entry.costUsd + (costUsd ?? 0));
-  if (costUsd === null) entry.withoutCost += 1;
+function countCode(codes: Record<string, number>, code: string): void {
+  const isNew = !Object.hasOwn(codes, code);
+  const counted = isNew && Object.keys(codes).length >= mostCodes ? 'other' : code;
+  codes[counted] = (codes[counted] ?? 0) + 1;
 }

@@ -17,6 +17,7 @@ import { frozenRequest, readChatBody, requestedModel, type ChatBody } from './re
 import { correlationHeader, deploymentHeaders, inferenceSchema, namedCompletionRequest, unjudged } from './schema.js';
 import { createServedSnapshots, type PreparedSnapshot } from './served-snapshots.js';
 import { ApiError, refuse } from '../../platform/http/server/errors.js';
+import { asObject } from '../../util/json.js';
 import { createSharedReads } from '../../util/shared-reads.js';
 
 const bodyLimit = 10 * 1024 * 1024;
@@ -184,16 +185,30 @@ function counting(meter: DeploymentMeter): Recorder<DeploymentCall> {
   return {
     async record(
       { orgId, keyId, deploymentId, answerId, correlationId, reply },
-      { httpStatus, latencyMs, promptTokens, completionTokens, costUsd },
+      { httpStatus, response, latencyMs, promptTokens, completionTokens, costUsd },
     ) {
       const isGone = reply.raw.destroyed && !reply.raw.writableFinished;
       const outcome = isGone ? 'aborted' : httpStatus >= 400 ? 'error' : 'ok';
+      const failure = outcome === 'error' ? { failure: failureOf(httpStatus, response) } : {};
       await meter.count(
-        { orgId, keyId, deploymentId, episode: correlationId === null ? null : { answerId, correlationId } },
-        { outcome, latencyMs, promptTokens, completionTokens, costUsd },
+        { orgId, keyId, deploymentId, answerId, correlationId },
+        { outcome, ...failure, latencyMs, promptTokens, completionTokens, costUsd },
       );
       return deploymentId;
     },
     takeBackUnlessDelivered: () => {},
+  };
+}
+
+const longestCode = 64;
+const longestMessage = 500;
+
+/** What the caller was told of a failed request. */
+function failureOf(status: number, response: unknown) {
+  const { code, message } = asObject(asObject(response)?.['error']) ?? {};
+  return {
+    status,
+    code: typeof code === 'string' && code !== '' ? code.slice(0, longestCode) : `http_${status}`,
+    message: typeof message === 'string' ? message.slice(0, longestMessage) : '',
   };
 }

@@ -13,7 +13,15 @@ import {
   type Deletable,
   type Deletion,
 } from '../../retention/store/marks.js';
-import { deleteOldAudit, deleteOrg, endJobs, readOrgs, readAnyJobs, tidyOrg } from '../../retention/store/orgs.js';
+import {
+  deleteOldAudit,
+  deleteOldPeriods,
+  deleteOrg,
+  endJobs,
+  readAnyJobs,
+  readOrgs,
+  tidyOrg,
+} from '../../retention/store/orgs.js';
 import { startRepeating } from '../../util/repeating.js';
 import { deleteHistories } from './delete-history.js';
 
@@ -141,6 +149,7 @@ async function tidyAll(db: Db, log: Logger, auditDays: number | null): Promise<M
   for (const orgId of await db.worker((tx) => readOrgs(tx, 'live'))) {
     try {
       if (auditDays !== null) await deleteOldAudit(db, orgId, auditDays);
+      await deleteOldPeriods(db, orgId);
       sizes.set(orgId, await db.org(orgId, (tx) => tidyOrg(tx, orgId)));
     } catch (err) {
       log.warn({ err, organization: orgId }, 'organization not tidied; retrying in an hour');

@@ -11,7 +11,13 @@ const batch = 2_000;
 const unbounded = ['model_calls', 'events', 'rewards', 'sensor_frames', 'rollouts', 'candidates', 'graph_tasks'];
 
 /** The same of a deployment. */
-const ofDeployments = ['episode_answers', 'deployment_feedback'];
+const ofDeployments = [
+  'episode_answers',
+  'deployment_feedback',
+  'deployment_failures',
+  'deployment_counters',
+  'deployment_metrics',
+];
 
 /** Deletes the model calls of a job, and what its rollouts left besides their rewards. */
 export async function deleteTraces(db: Db, job: JobRef): Promise<void> {
@@ -80,8 +86,6 @@ async function forgetDeployment(tx: Tx, id: string): Promise<void> {
       where gone.id = $1 and d.previous_id = gone.id`,
     [id],
   );
-  for (const table of ['deployment_counters', 'deployment_metrics'])
-    await tx.query(`delete from ${table} where deployment_id = $1`, [id]);
 }
 
 /** Several processes may delete the rows of a job. */

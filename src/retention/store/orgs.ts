@@ -3,6 +3,7 @@ import { deleteOldAnswers } from '../../access/store/idempotency.js';
 import { readStoredBytes } from '../../access/store/stored-bytes.js';
 import type { Db, Tx } from '../../platform/db/db.js';
 import type { JobRef } from '../../jobs/store/events.js';
+import { keptMs, periods } from '../../core/deployments/periods.js';
 import { deleteBatches } from './batches.js';
 
 /** Marks an organization and revokes its keys. `mismatch`: it has another name. */
@@ -53,6 +54,7 @@ const tables = [
   'limits',
   'provider_keys',
   'deployment_counters',
+  'deployment_failures',
   'episode_answers',
   'deployment_feedback',
   'deployment_metrics',
@@ -82,6 +84,22 @@ export async function deleteOldAudit(db: Db, orgId: string, days: number): Promi
     );
   };
   while ((await db.org(orgId, deleteSome)).length > 0);
+}
+
+/** Deletes statistics of deployments' hours and minutes that are no longer kept, in batches. */
+export async function deleteOldPeriods(db: Db, orgId: string, now = Date.now()): Promise<void> {
+  for (const period of periods) {
+    for (const table of ['deployment_counters', 'deployment_metrics']) {
+      const deleteSome = (tx: Tx) =>
+        tx.query(
+          `delete from ${table} where ctid = any(array(
+             select ctid from ${table} where org_id = $1 and width = $2 and width <> 'all' and start < $3 limit $4))
+           returning 1`,
+          [orgId, period, new Date(now - keptMs[period]), rowsPerBatch],
+        );
+      while ((await db.org(orgId, deleteSome)).length > 0);
+    }
+  }
 }
 
 /** Days for which the spend of deleted jobs and of deployments' calls is kept. */

@@ -1,10 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
 import pg from 'pg';
 import { pino } from 'pino';
 import { DeploymentMeter, type CountedRequest } from '../../../src/models/routes/deployment-meter.js';
 import { connect, type Db } from '../../../src/platform/db/db.js';
-import { readCounters } from '../../../src/kinds/deployment/store/counters.js';
+import { readPeriods } from '../../../src/kinds/deployment/store/counters.js';
+import { readTotals } from '../../support/counters.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
@@ -16,6 +18,8 @@ import { startTcpProxies, type TcpProxies } from '../../support/servers/tcp-prox
 
 /** Longer than any test: a resolved `count` did not wait for it. */
 const forEver = 600_000;
+/** No part of an episode. */
+const alone = { answerId: 'chatcmpl-a', correlationId: null };
 const ok: CountedRequest = { outcome: 'ok', latencyMs: 12, promptTokens: 3, completionTokens: 2, costUsd: 0.25 };
 
 let url: string;
@@ -43,10 +47,12 @@ function meterOn(on: Pick<Db, 'orgApart'>, patienceMs = forEver): DeploymentMete
   return meter;
 }
 
-const read = (id = deploymentId, orgId = 'default') => db.org(orgId, (tx) => readCounters(tx, id));
+const read = (id = deploymentId, orgId = 'default') => db.org(orgId, (tx) => readTotals(tx, id));
 const requests = async () => (await read()).requests;
 const counters = () =>
-  db.org('default', (tx) => tx.query('select 1 from deployment_counters where deployment_id = $1', [deploymentId]));
+  db.org('default', (tx) =>
+    tx.query(`select 1 from deployment_counters where deployment_id = $1 and width = 'all'`, [deploymentId]),
+  );
 const times = <T>(n: number, make: (n: number) => T): T[] => Array.from({ length: n }, (_, at) => make(at));
 
 /** The database, with its number of writes and the highest concurrency of an organization. */
@@ -69,9 +75,9 @@ function watched() {
 test('stores each counted request under its outcome', async () => {
   const meter = meterOn(db);
   const count = (request: Partial<CountedRequest>) =>
-    meter.count({ orgId: 'default', keyId: null, deploymentId }, { ...ok, ...request });
+    meter.count({ orgId: 'default', keyId: null, deploymentId, ...alone }, { ...ok, ...request });
   const stands = async () => {
-    const { latencies, ...sums } = await read();
+    const { latencies, errorCodes: _codes, ...sums } = await read();
     return { ...sums, answered: Object.values(latencies).reduce((left, right) => left + right, 0) };
   };
   await count({});
@@ -92,7 +98,7 @@ test('counts 1,000 requests of two processes once, in few sequential statements'
       for (const n of times(10, (n) => n)) {
         const id = n % 5 === 0 ? other : deploymentId;
         await processes[caller % 2]!.count(
-          { orgId: 'default', keyId: null, deploymentId: id },
+          { orgId: 'default', keyId: null, deploymentId: id, ...alone },
           { ...ok, latencyMs: 1 + n },
         );
       }
@@ -116,10 +122,12 @@ test('includes counts during a write in the next write and waits for it', async 
     return result;
   };
   const meter = meterOn({ orgApart });
-  const first = meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
+  const first = meter.count({ orgId: 'default', keyId: null, deploymentId, ...alone }, ok);
   await until('the first write is in the database', async () => (await requests()) === 1);
   let isCounted = false;
-  const second = meter.count({ orgId: 'default', keyId: null, deploymentId }, ok).then(() => (isCounted = true));
+  const second = meter
+    .count({ orgId: 'default', keyId: null, deploymentId, ...alone }, ok)
+    .then(() => (isCounted = true));
   answers[0]!.open();
   await first;
   await until('the second write is in the database', async () => (await requests()) === 2, 10);
@@ -130,7 +138,7 @@ test('includes counts during a write in the next write and waits for it', async 
 
 test('a stalled write of an organization delays no other organization', async () => {
   const meter = meterOn(db);
-  const held = { orgId: 'default', keyId: null, deploymentId };
+  const held = { orgId: 'default', keyId: null, deploymentId, ...alone };
   await meter.count(held, ok);
   const [locked, release] = [gate(), gate()];
   const lock = db.org('default', async (tx) => {
@@ -141,7 +149,7 @@ test('a stalled write of an organization delays no other organization', async ()
   await locked.opened;
   const waiting = meter.count(held, ok);
   const free = `dep_${randomUUID()}`;
-  await meter.count({ orgId: 'another', keyId: null, deploymentId: free }, ok);
+  await meter.count({ orgId: 'another', keyId: null, deploymentId: free, ...alone }, ok);
   expect((await read(free, 'another')).requests).toBe(1);
   expect(await requests()).toBe(1);
   release.open();
@@ -168,7 +176,7 @@ describe('without the database', () => {
     let made = 0;
     const count = async (n: number) => {
       made += n;
-      await Promise.all(times(n, () => meter.count({ orgId: 'default', keyId: null, deploymentId }, ok)));
+      await Promise.all(times(n, () => meter.count({ orgId: 'default', keyId: null, deploymentId, ...alone }, ok)));
     };
     const getThrough = () =>
       until('a write gets through', async () => {
@@ -200,10 +208,10 @@ describe('without the database', () => {
 
   test('retries without another request', async () => {
     const meter = meterOn(proxied, 100);
-    await meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
+    await meter.count({ orgId: 'default', keyId: null, deploymentId, ...alone }, ok);
     await until('the first is written', async () => (await requests()) === 1);
     proxies.cut();
-    await meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
+    await meter.count({ orgId: 'default', keyId: null, deploymentId, ...alone }, ok);
     expect(await requests()).toBe(1);
     await proxies.mend();
     await until('it is counted', async () => (await requests()) === 2);
@@ -213,10 +221,10 @@ describe('without the database', () => {
     const lines: { level: number; requests?: number }[] = [];
     const log = pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
     const meter = new DeploymentMeter({ db: proxied, log: log, patienceMs: 100 });
-    await meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
+    await meter.count({ orgId: 'default', keyId: null, deploymentId, ...alone }, ok);
     await until('the first is written', async () => (await requests()) === 1);
     proxies.cut();
-    await meter.count({ orgId: 'default', keyId: null, deploymentId }, ok);
+    await meter.count({ orgId: 'default', keyId: null, deploymentId, ...alone }, ok);
     await meter.close();
     expect(lines).toMatchObject([{ level: 50, requests: 1 }]);
     await proxies.close();
@@ -235,8 +243,8 @@ test('writes refused counts with the next write or at the end', async () => {
   };
   const [away, back] = [rename('deployment_counters', 'mislaid'), rename('mislaid', 'deployment_counters')];
   const meter = meterOn(db, 200);
-  const deployment = { orgId: 'default', keyId: null, deploymentId };
-  const later = { orgId: 'default', keyId: null, deploymentId: `dep_${randomUUID()}` };
+  const deployment = { orgId: 'default', keyId: null, deploymentId, ...alone };
+  const later = { orgId: 'default', keyId: null, deploymentId: `dep_${randomUUID()}`, ...alone };
   await away();
   await meter.count(deployment, ok);
   await back();
@@ -249,9 +257,43 @@ test('writes refused counts with the next write or at the end', async () => {
   expect([await requests(), (await read(later.deploymentId)).requests]).toEqual([2, 1]);
 });
 
+test('counts each request in one minute and one hour, whatever the clock does', async () => {
+  const base = Date.parse('2026-03-04T10:30:00Z');
+  const jumps = fc.array(fc.record({ seconds: fc.integer({ min: -7_200, max: 7_200 }), process: fc.nat(1) }));
+  await fc.assert(
+    fc.asyncProperty(jumps, async (given) => {
+      const id = `dep_${randomUUID()}`;
+      const processes = [meterOn(db), meterOn(db)];
+      const expected = { minute: new Map<number, number>(), hour: new Map<number, number>() };
+      for (const { seconds, process } of given) {
+        const at = base + seconds * 1_000;
+        const clock = jest.spyOn(Date, 'now').mockReturnValue(at);
+        const counted = processes[process]!.count({ orgId: 'default', keyId: null, deploymentId: id, ...alone }, ok);
+        clock.mockRestore();
+        await counted;
+        for (const [width, ms] of [
+          ['minute', 60_000],
+          ['hour', 3_600_000],
+        ] as const) {
+          const start = Math.floor(at / ms) * ms;
+          expected[width].set(start, (expected[width].get(start) ?? 0) + 1);
+        }
+      }
+      const range = { from: new Date(base - 12_000_000), to: new Date(base + 12_000_000) };
+      for (const width of ['minute', 'hour'] as const) {
+        const rows = await db.org('default', (tx) => readPeriods(tx, [id], width, range));
+        const counts = rows.map(({ start, requests }): [number, number] => [+start, requests]);
+        expect(counts).toEqual([...expected[width]].toSorted(([left], [right]) => left - right));
+      }
+      expect((await read(id)).requests).toBe(given.length);
+    }),
+    { numRuns: 12 },
+  );
+});
+
 test('close writes pending counts', async () => {
   const meter = meterOn(db);
-  const counts = times(10, () => meter.count({ orgId: 'default', keyId: null, deploymentId }, ok));
+  const counts = times(10, () => meter.count({ orgId: 'default', keyId: null, deploymentId, ...alone }, ok));
   await meter.close();
   expect(await requests()).toBe(10);
   await Promise.all(counts);
@@ -262,14 +304,14 @@ test('only a long idle deployment among many starts a new counter', async () => 
   const real = Date.now.bind(Date);
   const busy = deploymentId;
   const quiet = `dep_${randomUUID()}`;
-  const count = (id: string) => meter.count({ orgId: 'default', keyId: null, deploymentId: id }, ok);
+  const count = (id: string) => meter.count({ orgId: 'default', keyId: null, deploymentId: id, ...alone }, ok);
   await Promise.all([count(busy), count(quiet)]);
   await Promise.all(times(1_000, (n) => count(`${quiet}_${n}`)));
   await count(busy);
   const of = async (id: string) => {
     const [row] = await db.org('default', (tx) =>
       tx.query<{ rows: number; requests: number }>(
-        'select count(*) as rows, sum(requests)::int as requests from deployment_counters where deployment_id = $1',
+        `select count(*) as rows, sum(requests)::int as requests from deployment_counters where deployment_id = $1 and width = 'all'`,
         [id],
       ),
     );

@@ -215,7 +215,7 @@ describe('of a key', () => {
     const meter = new DeploymentMeter({ db, log: pino({ level: 'silent' }) });
     const request = { outcome: 'ok', latencyMs: 1, promptTokens: 1, completionTokens: 1, costUsd: 0.25 } as const;
     for (const keyId of ['key_a', 'key_a', 'key_b'])
-      await meter.count({ orgId: org, keyId, deploymentId: 'dep_1' }, request);
+      await meter.count({ orgId: org, keyId, deploymentId: 'dep_1', answerId: 'a', correlationId: null }, request);
     await meter.close();
     const of = (subject: string) => db.org(org, (tx) => readSpendToday(tx, { orgId: org, subject }));
     expect([await of('key_a'), await of('key_b'), await of(org)]).toEqual([0.5, 0.25, 0.75]);

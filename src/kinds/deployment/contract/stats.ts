@@ -1,50 +1,95 @@
 import { z } from 'zod';
-import { intervalSchema } from '../../../contracts/search.js';
 import { timestamp } from '../../../contracts/common.js';
+import { intervalSchema } from '../../../contracts/search.js';
+
+const periods = ['hour', 'minute'] as const;
 
 const latency = z.number().nullable();
+
+const counts = {
+  requests: z.int().describe('All requests, whatever their outcome.'),
+  errors: z.int().describe('Requests answered with an error.'),
+  errors_by_code: z.record(z.string(), z.int()).describe('The same by code; codes after the fiftieth are `other`.'),
+  aborted: z.int().describe('Requests whose caller disconnected before the end.'),
+  latency_ms: z
+    .object({
+      p50: latency,
+      p90: latency,
+      p95: latency,
+      p99: latency,
+      max: latency,
+      relative_error: z.number().describe('Maximum relative error of each latency.'),
+    })
+    .describe('Time to the end of the answer, over answered requests; null if there were none.'),
+  usage: z
+    .object({
+      prompt_tokens: z
+        .int()
+        .nullable()
+        .describe('Total of the known tokens; null if those of no answered request are known.'),
+      completion_tokens: z.int().nullable(),
+      total_tokens: z.int().nullable(),
+      total_cost_usd: z
+        .number()
+        .nullable()
+        .describe('Total of the known costs; null if the cost of no answered request is known.'),
+      requests_without_cost: z.int().describe('Requests with an unknown cost.'),
+    })
+    .describe('Usage of all requests, including what providers reported for failed ones.'),
+  metrics: z
+    .record(
+      z.string(),
+      z.object({
+        count: z.int().describe('Answers and episodes with a value.'),
+        mean: z.number(),
+        interval: intervalSchema.describe('95 % interval of the mean, for further answers.'),
+      }),
+    )
+    .describe('What feedback reports; `reward` is one of them.'),
+};
 
 export const deploymentStatsSchema = z
   .object({
     deployment_id: z.string(),
     since: timestamp.nullable().describe('When it went live; null if it has not.'),
-    requests: z.int().describe('All requests, whatever their outcome.'),
-    errors: z.int().describe('Requests answered with an error.'),
-    aborted: z.int().describe('Requests whose caller disconnected before the end.'),
-    latency_ms: z
-      .object({
-        p50: latency,
-        p90: latency,
-        p95: latency,
-        p99: latency,
-        max: latency,
-        relative_error: z.number().describe('Maximum relative error of each latency.'),
-      })
-      .describe('Time to the end of the answer, over answered requests; null if there were none.'),
-    usage: z
-      .object({
-        prompt_tokens: z
-          .int()
-          .nullable()
-          .describe('Total of the known tokens; null if those of no answered request are known.'),
-        completion_tokens: z.int().nullable(),
-        total_tokens: z.int().nullable(),
-        total_cost_usd: z
-          .number()
-          .nullable()
-          .describe('Total of the known costs; null if the cost of no answered request is known.'),
-        requests_without_cost: z.int().describe('Requests with an unknown cost.'),
-      })
-      .describe('Usage of all requests, including what providers reported for failed ones.'),
-    metrics: z
-      .record(
-        z.string(),
-        z.object({
-          count: z.int().describe('Answers and episodes with a value.'),
-          mean: z.number(),
-          interval: intervalSchema.describe('95 % interval of the mean, for further answers.'),
-        }),
-      )
-      .describe('What feedback reports; `reward` is one of them.'),
+    ...counts,
   })
   .meta({ id: 'DeploymentStats', description: "Statistics of a deployment's requests since it went live." });
+
+export const historyQuerySchema = z.strictObject({
+  per: z.enum(periods).default('hour').describe('Hours are kept for a year, minutes for a day.'),
+  from: z.iso.datetime({ offset: true }).optional().describe('Default: 24 hours, or 60 minutes, before `to`.'),
+  to: z.iso.datetime({ offset: true }).optional().describe('Default: now. Periods that begin before it are shown.'),
+});
+
+export const historySchema = z
+  .object({
+    per: z.enum(periods),
+    from: timestamp.describe('Where the first period begins.'),
+    to: timestamp,
+    data: z
+      .array(
+        z.object({
+          start: timestamp.describe('Where the period begins.'),
+          deployment_id: z.string(),
+          ...counts,
+        }),
+      )
+      .describe('Periods with requests or feedback, in the order of time; feedback is in the period of its answer.'),
+  })
+  .meta({ id: 'DeploymentHistory' });
+
+export const failuresSchema = z
+  .object({
+    data: z.array(
+      z.object({
+        answer_id: z.string(),
+        at: timestamp,
+        status: z.int(),
+        code: z.string(),
+        message: z.string().describe('What the caller was told, at most 500 characters.'),
+        latency_ms: z.number(),
+      }),
+    ),
+  })
+  .meta({ id: 'DeploymentFailures' });

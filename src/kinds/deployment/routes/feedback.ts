@@ -87,9 +87,7 @@ function subjectOf(
   answerIds: AnswerIds,
 ): FeedbackSubject {
   const about =
-    answerId === undefined
-      ? { correlationId: correlationId! }
-      : { answerId, answeredBy: answerIds.deploymentOf(answerId) };
+    answerId === undefined ? { correlationId: correlationId! } : { answerId, answered: answerIds.read(answerId) };
   return { orgId, name, deploymentId: id === ref ? id : null, about };
 }
 

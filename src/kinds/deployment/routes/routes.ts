@@ -8,9 +8,6 @@ import {
   deploymentStatusSchema,
 } from '../contract/deployment.js';
 import { noQuerySchema, warningsSchema } from '../../../contracts/common.js';
-import { deploymentStatsSchema } from '../contract/stats.js';
-import { readCounters } from '../store/counters.js';
-import { readMetrics } from '../store/feedback.js';
 import { insertDeployment, listDeployments } from '../store/deployments.js';
 import { readOpenEvaluation } from '../store/gate.js';
 import { checkedForCaller } from '../../../access/routes/provider-keys.js';
@@ -22,7 +19,7 @@ import { find, path, tags } from './find.js';
 import { gateSpec } from './gate.js';
 import { resolveSource } from './source.js';
 import { completionUrls, deploymentsBase as base, deploymentSummary, deploymentView } from './view.js';
-import { statsView } from './stats-view.js';
+import { registerStats } from './stats.js';
 import { events, eventsRoute } from '../../../jobs/routes/events.js';
 import { findJob } from '../../../jobs/routes/control.js';
 import { labelsOf } from '../../../jobs/routes/labels.js';
@@ -53,6 +50,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
   registerReads(app, deps);
   registerChanges(app, deps);
   registerFeedback(app, deps);
+  registerStats(app, deps);
   registerSnapshots(app, deps);
   registerModels(app, deps);
 }
@@ -144,27 +142,6 @@ function registerReads(app: App, deps: HttpDeps): void {
       },
     );
   }
-
-  app.get(
-    `${path}/stats`,
-    {
-      schema: {
-        tags,
-        operationId: 'getDeploymentStats',
-        summary: 'Request statistics since it went live',
-        params,
-        response: { 200: deploymentStatsSchema, ...problems(404) },
-      },
-    },
-    async (request) => {
-      const { id, orgId, liveAt } = await find(deps, request, request.params.deployment_id);
-      const read = await deps.db.org(orgId, async (tx) => ({
-        totals: await readCounters(tx, id),
-        metrics: await readMetrics(tx, id),
-      }));
-      return statsView(id, { ...read, since: liveAt });
-    },
-  );
 
   app.get(
     `${path}/events`,

@@ -4,23 +4,20 @@ import { quantile, relativeError } from '../../../core/math/latency-sketch.js';
 import { meanInterval } from '../../../core/math/mean-interval.js';
 import type { Sample } from '../../../core/math/statistics.js';
 import type { RequestTotals } from '../store/counters.js';
-import { isoOrNull } from '../../../jobs/routes/view.js';
 
-/** A deployment's statistics. `since`: when it went live; null: it has not. */
-export function statsView(
-  deploymentId: string,
-  { totals, metrics, since }: { totals: RequestTotals; metrics: Record<string, Sample>; since: Date | null },
-): z.output<typeof deploymentStatsSchema> {
+type Counts = Omit<z.output<typeof deploymentStatsSchema>, 'deployment_id' | 'since'>;
+
+/** Statistics of requests and of the metrics that feedback reports. */
+export function countsView(totals: RequestTotals, metrics: Record<string, Sample>): Counts {
   const { requests, errors, aborted, promptTokens, completionTokens, costUsd, withoutCost, latencies } = totals;
   // A refused request costs 0, which says nothing about those whose cost is unknown.
   const answered = requests - errors - aborted;
   // An answer has a prompt, and that has tokens.
   const isCounted = answered === 0 || promptTokens > 0;
   return {
-    deployment_id: deploymentId,
-    since: isoOrNull(since),
     requests,
     errors,
+    errors_by_code: totals.errorCodes,
     aborted,
     latency_ms: {
       p50: quantile(latencies, 0.5),

@@ -30,15 +30,16 @@ export class AnswerIds {
     return prefix + Buffer.concat([signed, this.signatureOf(signed)]).toString('base64url');
   }
 
-  /** The deployment that gave the answer; null: no answer had this id. */
-  deploymentOf(id: string): string | null {
+  /** Which deployment gave the answer, and when; null: no answer had this id. */
+  read(id: string): { deploymentId: string; at: Date } | null {
     if (!id.startsWith(prefix)) return null;
     const bytes = Buffer.from(id.slice(prefix.length), 'base64url');
     if (bytes.length !== signedBytes + signatureBytes || bytes.toString('base64url') !== id.slice(prefix.length))
       return null;
     const signed = bytes.subarray(0, signedBytes);
     if (!timingSafeEqual(this.signatureOf(signed), bytes.subarray(signedBytes))) return null;
-    return deploymentPrefix + signed.toString('hex', 0, deploymentBytes);
+    const at = new Date(signed.readUIntBE(deploymentBytes, timeBytes));
+    return { deploymentId: deploymentPrefix + signed.toString('hex', 0, deploymentBytes), at };
   }
 
   private signatureOf(signed: Buffer): Buffer {

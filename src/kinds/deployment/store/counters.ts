@@ -1,5 +1,7 @@
 import type { LatencyCounts } from '../../../core/math/latency-sketch.js';
+import type { Width } from '../../../core/deployments/periods.js';
 import type { Tx } from '../../../platform/db/db.js';
+import { toJsonb } from '../../../platform/db/json.js';
 
 /** Upper bound of summed tokens and dollars: a sum of two stays a safe integer. */
 export const maxCounted = 2 ** 52 - 1;
@@ -19,11 +21,18 @@ export interface RequestTotals {
   withoutCost: number;
   /** Of answered requests. */
   latencies: LatencyCounts;
+  /** Errors by their code. */
+  errorCodes: Record<string, number>;
 }
 
-/** A process's totals of a deployment. They only grow: `requests` orders two states. */
+/**
+ * A process's totals of a deployment in a period. They only grow: `requests` orders two states.
+ */
 export interface DeploymentCounter extends RequestTotals {
   deploymentId: string;
+  width: Width;
+  /** ISO 8601; of `all` the epoch. */
+  start: string;
   counterId: string;
 }
 
@@ -43,17 +52,33 @@ export interface EpisodeAnswer {
   correlationId: string;
 }
 
+/** A failed request. */
+export interface Failure {
+  deploymentId: string;
+  answerId: string;
+  /** ISO 8601. */
+  at: string;
+  status: number;
+  code: string;
+  message: string;
+  latencyMs: number;
+}
+
+/** Failed requests of a deployment that are kept. */
+export const keptFailures = 50;
+
 export interface Counts {
   counters: readonly DeploymentCounter[];
   spend?: readonly SpendCounter[];
   episodes?: readonly EpisodeAnswer[];
+  failures?: readonly Failure[];
 }
 
-/** Writes counts in one statement. A repeated or older state changes nothing. */
+/** Writes counts. A repeated or older state changes nothing. */
 export async function writeCounters(
   tx: Tx,
   orgId: string,
-  { counters, spend = [], episodes = [] }: Counts,
+  { counters, spend = [], episodes = [], failures = [] }: Counts,
 ): Promise<void> {
   await tx.query(
     `with spent as (
@@ -70,36 +95,105 @@ export async function writeCounters(
         order by "correlationId", "answerId"
        on conflict do nothing
      )
-     insert into deployment_counters as d (deployment_id, counter_id, org_id, requests, errors, aborted, prompt_tokens, completion_tokens,
-                                           cost_usd, without_cost, latencies)
-     select "deploymentId", "counterId", $1, requests, errors, aborted, "promptTokens", "completionTokens", "costUsd", "withoutCost", latencies
-       from jsonb_to_recordset($2::jsonb) as c("deploymentId" text, "counterId" text, requests bigint, errors bigint, aborted bigint,
-              "promptTokens" bigint, "completionTokens" bigint, "costUsd" float8, "withoutCost" bigint, latencies jsonb)
+     insert into deployment_counters as d (deployment_id, width, start, counter_id, org_id, requests, errors, aborted, prompt_tokens,
+                                           completion_tokens, cost_usd, without_cost, latencies, error_codes)
+     select "deploymentId", width, start, "counterId", $1, requests, errors, aborted, "promptTokens", "completionTokens", "costUsd",
+            "withoutCost", latencies, "errorCodes"
+       from jsonb_to_recordset($2::jsonb) as c("deploymentId" text, width text, start timestamptz, "counterId" text, requests bigint,
+              errors bigint, aborted bigint, "promptTokens" bigint, "completionTokens" bigint, "costUsd" float8, "withoutCost" bigint,
+              latencies jsonb, "errorCodes" jsonb)
       -- In order: a statement of a broken connection may still run, and must not deadlock with this one.
-      order by "deploymentId"
-     on conflict (deployment_id, counter_id) do update
+      order by "deploymentId", width, start
+     on conflict (deployment_id, width, start, counter_id) do update
        set requests = excluded.requests, errors = excluded.errors, aborted = excluded.aborted, prompt_tokens = excluded.prompt_tokens,
            completion_tokens = excluded.completion_tokens, cost_usd = excluded.cost_usd, without_cost = excluded.without_cost,
-           latencies = excluded.latencies, updated_at = now()
+           latencies = excluded.latencies, error_codes = excluded.error_codes, updated_at = now()
      where excluded.requests > d.requests`,
     [orgId, JSON.stringify(counters), JSON.stringify(spend), JSON.stringify(episodes)],
     'write_counters',
   );
+  if (failures.length > 0) await writeFailures(tx, orgId, failures);
 }
 
-/** A deployment's totals over all processes. */
-export async function readCounters(tx: Tx, deploymentId: string): Promise<RequestTotals> {
-  const [row] = await tx.query<RequestTotals & Record<string, unknown>>(
-    `with mine as (select * from deployment_counters where deployment_id = $1),
-     buckets as (select bucket, sum(n::bigint) as n from mine, jsonb_each_text(latencies) as l(bucket, n) group by bucket)
-     select coalesce(sum(requests), 0)::bigint as requests, coalesce(sum(errors), 0)::bigint as errors,
-            coalesce(sum(aborted), 0)::bigint as aborted,
-            least(coalesce(sum(prompt_tokens), 0), $2)::bigint as "promptTokens",
-            least(coalesce(sum(completion_tokens), 0), $2)::bigint as "completionTokens",
-            coalesce(sum(cost_usd), 0) as "costUsd", coalesce(sum(without_cost), 0)::bigint as "withoutCost",
-            coalesce((select jsonb_object_agg(bucket, n) from buckets), '{}') as latencies
-       from mine`,
-    [deploymentId, maxCounted],
+/** Stores failed requests, and drops all but the latest of each deployment. */
+async function writeFailures(tx: Tx, orgId: string, failures: readonly Failure[]): Promise<void> {
+  await tx.query(
+    `insert into deployment_failures (deployment_id, answer_id, org_id, at, status, code, message, latency_ms)
+     select "deploymentId", "answerId", $1, at, status, code, message, "latencyMs"
+       from jsonb_to_recordset($2::jsonb) as c("deploymentId" text, "answerId" text, at timestamptz, status int, code text, message text,
+              "latencyMs" float8)
+      order by "deploymentId", at, "answerId"
+     on conflict do nothing`,
+    [orgId, toJsonb(failures)],
   );
-  return row!;
+  for (const id of new Set(failures.map(({ deploymentId }) => deploymentId))) {
+    await tx.query(
+      `delete from deployment_failures where deployment_id = $1 and (at, answer_id) < (
+         select at, answer_id from deployment_failures where deployment_id = $1 order by at desc, answer_id desc offset $2 limit 1)`,
+      [id, keptFailures - 1],
+    );
+  }
+}
+
+/** The latest failed requests of a deployment, newest first. */
+export async function readFailures(tx: Tx, deploymentId: string): Promise<(Omit<Failure, 'at'> & { at: Date })[]> {
+  return tx.query<Omit<Failure, 'at'> & { at: Date } & Record<string, unknown>>(
+    `select deployment_id as "deploymentId", answer_id as "answerId", at, status, code, message, latency_ms as "latencyMs"
+       from deployment_failures where deployment_id = $1 order by at desc, answer_id desc limit $2`,
+    [deploymentId, keptFailures],
+  );
+}
+
+export const noRequests = (): RequestTotals => ({
+  requests: 0,
+  errors: 0,
+  aborted: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  costUsd: 0,
+  withoutCost: 0,
+  latencies: {},
+  errorCodes: {},
+});
+
+export interface PeriodTotals extends RequestTotals {
+  deploymentId: string;
+  start: Date;
+}
+
+/** Totals of deployments by period, over all processes, in the order of time. */
+export async function readPeriods(
+  tx: Tx,
+  deploymentIds: readonly string[],
+  width: Width,
+  { from, to }: { from: Date; to: Date },
+): Promise<PeriodTotals[]> {
+  const rows = await tx.query<PeriodTotals & Record<string, unknown>>(
+    `select deployment_id as "deploymentId", start, requests, errors, aborted, prompt_tokens as "promptTokens",
+            completion_tokens as "completionTokens", cost_usd as "costUsd", without_cost as "withoutCost", latencies,
+            error_codes as "errorCodes"
+       from deployment_counters where deployment_id = any($1) and width = $2 and start >= $3 and start < $4
+      order by start, deployment_id`,
+    [deploymentIds, width, from, to],
+  );
+  const sums: PeriodTotals[] = [];
+  for (const row of rows) {
+    const last = sums.at(-1);
+    if (last?.deploymentId === row.deploymentId && +last.start === +row.start) add(last, row);
+    else sums.push(row);
+  }
+  return sums;
+}
+
+/** Adds totals to others, in place. */
+function add(sum: RequestTotals, more: RequestTotals): void {
+  for (const field of ['requests', 'errors', 'aborted', 'withoutCost', 'costUsd'] as const) sum[field] += more[field];
+  for (const field of ['promptTokens', 'completionTokens'] as const)
+    sum[field] = Math.min(maxCounted, sum[field] + more[field]);
+  addCounts(sum.latencies, more.latencies);
+  addCounts(sum.errorCodes, more.errorCodes);
+}
+
+function addCounts(sum: Record<string, number>, more: Record<string, number>): void {
+  for (const [name, count] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + count;
 }

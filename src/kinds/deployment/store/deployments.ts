@@ -153,6 +153,15 @@ export async function resolveDeployment(tx: Tx, ref: string): Promise<ServedDepl
   return row ?? null;
 }
 
+/** The deployments of a name that are not deleted. */
+export async function readVersions(tx: Tx, name: string): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `select id from deployments where org_id = current_setting('app.org') and name = $1 and deleted_at is null`,
+    [name],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** A name that a deployment serves. */
 export interface ServedName extends Record<string, unknown> {
   name: string;

@@ -1,5 +1,6 @@
 /** What callers report of answers. The first value of a metric counts for an answer or episode. */
 import { v7 as uuid } from 'uuid';
+import { startOf, widths, type Width } from '../../../core/deployments/periods.js';
 import type { Sample } from '../../../core/math/statistics.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { toJsonb } from '../../../platform/db/json.js';
@@ -32,7 +33,8 @@ export interface FeedbackSubject {
   orgId: string;
   name: string;
   deploymentId: string | null;
-  about: { answerId: string; answeredBy: string | null } | { correlationId: string };
+  /** `answered`: by the signed id; null: no answer had it. */
+  about: { answerId: string; answered: { deploymentId: string; at: Date } | null } | { correlationId: string };
 }
 
 /** `uncounted`: metrics with an earlier report of another key. */
@@ -87,7 +89,7 @@ export async function recordFeedback(
   const values = Object.entries(valuesOf(content));
   // An episode of several deployments says nothing about one of them.
   const counted = answered.deployments > 1 ? [] : values.filter(([metric]) => !earlier.has(metric));
-  await addMetrics(tx, orgId, answered.deploymentId, counted);
+  await addMetrics(tx, orgId, answered, counted);
   return {
     is: 'recorded',
     feedback: feedback!,
@@ -96,7 +98,9 @@ export async function recordFeedback(
 }
 
 interface Answered extends Record<string, unknown> {
+  /** Of the last answer, and its time. */
   deploymentId: string;
+  at: Date;
   answers: number;
   deployments: number;
 }
@@ -107,12 +111,12 @@ async function findAnswers(tx: Tx, { name, deploymentId, about }: FeedbackSubjec
     const [row] = await tx.query<Answered>(
       `select id as "deploymentId", 1 as answers, 1 as deployments from deployments
         where id = $1 and name = $2 and ($3::text is null or id = $3) and deleted_at is null`,
-      [about.answeredBy, name, deploymentId],
+      [about.answered?.deploymentId ?? null, name, deploymentId],
     );
-    return row ?? null;
+    return row ? { ...row, at: about.answered!.at } : null;
   }
   const [row] = await tx.query<Answered>(
-    `select (array_agg(e.deployment_id order by e.created_at desc, e.answer_id desc))[1] as "deploymentId",
+    `select (array_agg(e.deployment_id order by e.created_at desc, e.answer_id desc))[1] as "deploymentId", max(e.created_at) as at,
             count(*)::int as answers, count(distinct e.deployment_id)::int as deployments
        from episode_answers e join deployments d on d.id = e.deployment_id
       where e.org_id = current_setting('app.org') and e.correlation_id = $1 and d.name = $2
@@ -131,38 +135,52 @@ function valuesOf({ reward, metrics = {} }: FeedbackContent): Record<string, Met
 async function addMetrics(
   tx: Tx,
   orgId: string,
-  deploymentId: string,
+  { deploymentId, at }: Answered,
   values: readonly (readonly [metric: string, value: MetricValue])[],
 ): Promise<void> {
   if (values.length === 0) return;
-  const rows = values.map(([metric, value]) => ({ metric, value: Number(value) }));
+  const rows = widths.flatMap((width) =>
+    values.map(([metric, value]) => ({ width, start: startOf(width, +at), metric, value: Number(value) })),
+  );
   await tx.query(
-    `insert into deployment_metrics as m (deployment_id, metric, org_id, count, total, squares, least, greatest)
-     select $1, metric, $2, 1, value, value * value, value, value
-       from jsonb_to_recordset($3::jsonb) as v(metric text, value float8) order by metric
-     on conflict (deployment_id, metric) do update
+    `insert into deployment_metrics as m (deployment_id, width, start, metric, org_id, count, total, squares, least, greatest)
+     select $1, width, start, metric, $2, 1, value, value * value, value, value
+       from jsonb_to_recordset($3::jsonb) as v(width text, start timestamptz, metric text, value float8) order by width, start, metric
+     on conflict (deployment_id, width, start, metric) do update
        set count = m.count + 1, total = m.total + excluded.total, squares = m.squares + excluded.squares,
            least = least(m.least, excluded.least), greatest = greatest(m.greatest, excluded.greatest)`,
     [deploymentId, orgId, JSON.stringify(rows)],
   );
 }
 
-/** The counted values of a deployment's metrics, by name. */
-export async function readMetrics(tx: Tx, deploymentId: string): Promise<Record<string, Sample>> {
-  const rows = await tx.query<{ metric: string; total: number; squares: number } & Sample>(
-    `select metric, count, total, squares, least, greatest from deployment_metrics where deployment_id = $1 order by metric`,
-    [deploymentId],
-  );
-  return Object.fromEntries(rows.map(({ metric, ...sums }) => [metric, sampleOfSums(sums)]));
+/** Counted values of a metric. */
+export interface MetricTotals {
+  deploymentId: string;
+  start: Date;
+  metric: string;
+  sample: Sample;
 }
 
-function sampleOfSums({
-  count,
-  total,
-  squares,
-  least,
-  greatest,
-}: Omit<Sample, 'mean'> & Record<'total' | 'squares', number>): Sample {
+/** The counted values of deployments' metrics by period. */
+export async function readMetrics(
+  tx: Tx,
+  deploymentIds: readonly string[],
+  width: Width,
+  { from, to }: { from: Date; to: Date },
+): Promise<MetricTotals[]> {
+  const rows = await tx.query<Omit<MetricTotals, 'sample'> & Sums & Record<string, unknown>>(
+    `select deployment_id as "deploymentId", start, metric, count, total, squares, least, greatest from deployment_metrics
+      where deployment_id = any($1) and width = $2 and start >= $3 and start < $4 order by start, deployment_id, metric`,
+    [deploymentIds, width, from, to],
+  );
+  return rows.map(({ deploymentId, start, metric, ...sums }) => {
+    return { deploymentId, start, metric, sample: sampleOfSums(sums) };
+  });
+}
+
+type Sums = Omit<Sample, 'mean' | 'variance'> & Record<'total' | 'squares', number>;
+
+function sampleOfSums({ count, total, squares, least, greatest }: Sums): Sample {
   const mean = total / count;
   const variance = count > 1 ? Math.max(0, (squares - total * mean) / (count - 1)) : 0;
   return { count, mean, variance, least, greatest };

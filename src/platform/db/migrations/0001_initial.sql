@@ -807,11 +807,16 @@ create table deployment_names (
   primary key (org_id, name)
 );
 
--- Request totals of a deployment, one row per process, which only grow: a repeated or late write
--- changes nothing, and processes do not wait for each other. Statistics are sums over the rows.
+-- Request totals of a deployment, in all and by hour and minute, one row per process, which only
+-- grow: a repeated or late write changes nothing, and processes do not wait for each other.
+-- Statistics are sums over the rows.
 create table deployment_counters (
   deployment_id text not null,
-  -- chosen by the process at its first request to the deployment
+  -- all, hour, minute
+  width text not null,
+  -- where the hour or minute begins; of all: the epoch
+  start timestamptz not null,
+  -- chosen by the process at its first request in the period
   counter_id text not null,
   org_id text not null,
   requests bigint not null,
@@ -826,9 +831,26 @@ create table deployment_counters (
   without_cost bigint not null,
   -- answered requests per bucket of src/core/math/latency-sketch.ts
   latencies jsonb not null,
+  -- errors by code
+  error_codes jsonb not null,
   updated_at timestamptz not null default now(),
-  primary key (deployment_id, counter_id)
+  primary key (deployment_id, width, start, counter_id)
 ) with (fillfactor = 50);
+-- The counters that have expired.
+create index deployment_counters_by_age on deployment_counters (org_id, width, start) where width <> 'all';
+
+-- The latest failed requests of a deployment.
+create table deployment_failures (
+  deployment_id text not null,
+  answer_id text not null,
+  org_id text not null,
+  at timestamptz not null,
+  status int not null,
+  code text not null,
+  message text not null,
+  latency_ms double precision not null,
+  primary key (deployment_id, at, answer_id)
+);
 
 -- Answers whose requests named an episode.
 create table episode_answers (
@@ -864,9 +886,12 @@ create unique index deployment_feedback_once
   on deployment_feedback (org_id, name, coalesce(answer_id, correlation_id), (answer_id is null), key);
 create index deployment_feedback_by_time on deployment_feedback (deployment_id, created_at, id);
 
--- Sums over the first report of each metric for an answer or an episode; `reward` is one.
+-- Sums over the first report of each metric for an answer or an episode, in all and by the hour and
+-- minute of the answer; `reward` is one.
 create table deployment_metrics (
   deployment_id text not null,
+  width text not null,
+  start timestamptz not null,
   metric text not null,
   org_id text not null,
   count bigint not null,
@@ -874,8 +899,9 @@ create table deployment_metrics (
   squares double precision not null,
   least double precision not null,
   greatest double precision not null,
-  primary key (deployment_id, metric)
+  primary key (deployment_id, width, start, metric)
 ) with (fillfactor = 50);
+create index deployment_metrics_by_age on deployment_metrics (org_id, width, start) where width <> 'all';
 
 
 -- ---------------------------------------------------------------------------
@@ -945,7 +971,7 @@ begin
     'sensor_frames',
     'graph_tasks',
     'snapshots', 'deployments', 'deployment_names', 'deployment_counters',
-    'episode_answers', 'deployment_feedback', 'deployment_metrics',
+    'deployment_failures', 'episode_answers', 'deployment_feedback', 'deployment_metrics',
     'datasets', 'dataset_rows',
     'deletions'
   ] loop

@@ -6,11 +6,17 @@ import { newJobId } from '../../../../src/jobs/store/jobs.js';
 const ids = new AnswerIds(Buffer.alloc(32, 1));
 
 describe('the id of an answer', () => {
-  test('says which deployment answered, and is another one each time', () => {
+  test('says which deployment answered and when, and is another one each time', () => {
     const deployment = newJobId('deployment');
+    const before = Date.now();
     const issued = Array.from({ length: 1_000 }, () => ids.issue(deployment));
     expect(new Set(issued).size).toBe(1_000);
-    for (const id of issued) expect(ids.deploymentOf(id)).toBe(deployment);
+    for (const id of issued) {
+      const { deploymentId, at } = ids.read(id)!;
+      expect(deploymentId).toBe(deployment);
+      expect(+at).toBeGreaterThanOrEqual(before);
+      expect(+at).toBeLessThanOrEqual(Date.now());
+    }
     expect(issued[0]).toMatch(/^chatcmpl-[A-Za-z0-9_-]{48}$/);
   });
 
@@ -20,10 +26,10 @@ describe('the id of an answer', () => {
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const changed = Buffer.from(bytes);
       changed[bit >> 3]! ^= 1 << (bit & 7);
-      expect(ids.deploymentOf(`chatcmpl-${changed.toString('base64url')}`)).toBeNull();
+      expect(ids.read(`chatcmpl-${changed.toString('base64url')}`)).toBeNull();
     }
-    expect(new AnswerIds(Buffer.alloc(32, 2)).deploymentOf(id)).toBeNull();
+    expect(new AnswerIds(Buffer.alloc(32, 2)).read(id)).toBeNull();
     const others = ['', 'chatcmpl-', 'chatcmpl-123', `${id}A`, `${id}=`, id.slice(9), randomBytes(36).toString('hex')];
-    for (const other of others) expect(ids.deploymentOf(other)).toBeNull();
+    for (const other of others) expect(ids.read(other)).toBeNull();
   });
 });

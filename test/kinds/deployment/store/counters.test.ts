@@ -1,13 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import {
-  maxCounted,
-  readCounters,
-  writeCounters,
-  type DeploymentCounter,
-} from '../../../../src/kinds/deployment/store/counters.js';
-import { counterOf } from '../../../support/counters.js';
+import { maxCounted, writeCounters, type DeploymentCounter } from '../../../../src/kinds/deployment/store/counters.js';
+import { counterOf, readTotals } from '../../../support/counters.js';
 import { databaseOfFile } from '../../../support/database-of-file.js';
 
 // Invariant: totals are the sums of the latest states of counters, in any order of writes.
@@ -16,7 +11,7 @@ const db = databaseOfFile(4);
 
 const write = (...counters: DeploymentCounter[]) =>
   db.orgApart('default', (tx) => writeCounters(tx, 'default', { counters }));
-const read = (deploymentId: string, orgId = 'default') => db.org(orgId, (tx) => readCounters(tx, deploymentId));
+const read = (deploymentId: string, orgId = 'default') => db.org(orgId, (tx) => readTotals(tx, deploymentId));
 const newId = () => `dep_${randomUUID()}`;
 const nothing = {
   requests: 0,
@@ -27,6 +22,7 @@ const nothing = {
   costUsd: 0,
   withoutCost: 0,
   latencies: {},
+  errorCodes: {},
 };
 
 test('a deployment without a request has totals of 0', async () => {
@@ -44,6 +40,7 @@ test('adds the counts of two processes, bucket by bucket, for each deployment', 
     costUsd: 0.1,
     withoutCost: 2,
     latencies: { '-3': 1, '200': 2 },
+    errorCodes: { a: 1 },
   };
   const second = {
     requests: 3,
@@ -54,6 +51,7 @@ test('adds the counts of two processes, bucket by bucket, for each deployment', 
     costUsd: 0.2,
     withoutCost: 1,
     latencies: { '200': 1, '201': 1 },
+    errorCodes: { b: 1 },
   };
   await write(
     counterOf({ deploymentId: firstId, counterId: 'a', ...first }),
@@ -69,6 +67,7 @@ test('adds the counts of two processes, bucket by bucket, for each deployment', 
     withoutCost: 3,
     costUsd: 0.1 + 0.2,
     latencies: { '-3': 1, '200': 3, '201': 1 },
+    errorCodes: { a: 1, b: 1 },
   });
   expect(await read(secondId)).toEqual({ ...nothing, requests: 1, errors: 1 });
   expect(await read(firstId, 'another')).toEqual(nothing);
@@ -114,6 +113,7 @@ test('the latest state of each counter counts, in any order, repeated and late',
             costUsd: requests / 4,
             withoutCost: requests,
             latencies: { 7: requests },
+            errorCodes: { code: requests },
           });
         for (const batch of batches) await write(...batch.map(state));
         const latest = new Map<string, number>();
@@ -129,6 +129,7 @@ test('the latest state of each counter counts, in any order, repeated and late',
           costUsd: sum / 4,
           withoutCost: sum,
           latencies: sum > 0 ? { 7: sum } : {},
+          errorCodes: sum > 0 ? { code: sum } : {},
         });
       },
     ),

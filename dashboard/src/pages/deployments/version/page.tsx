@@ -10,6 +10,7 @@ import type { Deployment } from '../../../data/deployment/types.js';
 import { DeploymentStats } from './stats.js';
 import { demandWords, findingWords } from './versions.js';
 import { SnapshotPanel } from './snapshot-panel.js';
+import { TrafficPanel } from './traffic-panel.js';
 import { VersionsPanel } from './versions-panel.js';
 
 /** A version of a name; a name stands for what it serves, else for its newest version. */
@@ -37,6 +38,7 @@ export function DeploymentPage({ id }: { id: string }) {
         <GatePanel deployment={data} />
         <CallPanel name={data.name} />
       </div>
+      <TrafficPanel key={`traffic ${data.id}`} id={data.id} isCallable={data.status === 'ready'} />
       <VersionsPanel key={data.name} shown={data} />
       <SnapshotPanel key={`snapshot ${data.id}`} shown={data} />
       <DeploymentEvents key={`events ${data.id}`} id={data.id} />

@@ -30,6 +30,8 @@ export async function playDeployments(api: Recorder, session_id: string): Promis
   await api.call('listModels');
   await api.call('getModel', { path: { model: name } });
   await api.call('getDeploymentStats', { path });
+  await api.call('getDeploymentHistory', { path });
+  await api.call('listDeploymentFailures', { path });
 
   const second = await ready(api, { name, source: { session_id } });
   await api.call('getSnapshot', { path: { snapshot_id: first.snapshot_id } });
