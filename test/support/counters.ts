@@ -21,7 +21,8 @@ export function counterOf(given: Partial<DeploymentCounter>): DeploymentCounter 
 
 /** A deployment's totals over all processes. */
 export async function readTotals(tx: Tx, deploymentId: string): Promise<RequestTotals> {
-  const [row] = await readPeriods(tx, [deploymentId], 'all', { from: new Date(0), to: new Date(1) });
+  const { sums } = await readPeriods(tx, [deploymentId], 'all', { from: new Date(0), to: new Date(1) });
+  const [row] = sums;
   if (!row) return noRequests();
   const { deploymentId: _id, start: _start, ...totals } = row;
   return totals;

@@ -25,16 +25,16 @@ export function addLatency(counts: LatencyCounts, ms: number): void {
   counts[bucket] = (counts[bucket] ?? 0) + 1;
 }
 
-/** The `q` quantile (0 to 1) in milliseconds; null without latencies. */
-export function quantile(counts: LatencyCounts, q: number): number | null {
+/** Quantiles (0 to 1, ascending) in milliseconds; null without latencies. */
+export function quantiles(counts: LatencyCounts, wanted: readonly number[]): (number | null)[] {
   const buckets = Object.keys(counts).map(Number);
   buckets.sort((left, right) => left - right);
   const total = buckets.reduce((sum, bucket) => sum + counts[bucket]!, 0);
-  let seen = 0;
-  for (const bucket of buckets) {
-    seen += counts[bucket]!;
+  let [at, seen] = [0, 0];
+  return wanted.map((q) => {
+    while (at < buckets.length && seen + counts[buckets[at]!]! < q * total) seen += counts[buckets[at++]!]!;
+    const bucket = buckets[at];
     // The point with the same relative error to both ends of the bucket.
-    if (seen >= q * total) return (2 * growth ** bucket) / (growth + 1);
-  }
-  return null;
+    return bucket === undefined ? null : (2 * growth ** bucket) / (growth + 1);
+  });
 }

@@ -132,7 +132,8 @@ export class DeploymentMeter {
       add(counter, request);
       pending.counters.add(counter);
     }
-    if (correlationId !== null) pending.episodes.add({ deploymentId, answerId, correlationId });
+    if (correlationId !== null && request.outcome === 'ok')
+      pending.episodes.add({ deploymentId, answerId, correlationId });
     const { failure, latencyMs } = request;
     if (failure) pending.addFailure({ deploymentId, answerId, at: new Date(at).toISOString(), ...failure, latencyMs });
     if (request.costUsd) {
@@ -231,5 +232,5 @@ function add(
 function countCode(codes: Record<string, number>, code: string): void {
   const isNew = !Object.hasOwn(codes, code);
   const counted = isNew && Object.keys(codes).length >= mostCodes ? 'other' : code;
-  codes[counted] = (codes[counted] ?? 0) + 1;
+  codes[counted] = (Object.hasOwn(codes, counted) ? codes[counted]! : 0) + 1;
 }

@@ -129,7 +129,11 @@ function createAnswerer(deps: InferenceDeps) {
     void reply.header('x-ratchet-answer-id', answerId);
     const trace = traceRequest(tracing, request, reply, {
       of: null,
-      attributes: { 'ratchet.deployment.id': found.id, 'ratchet.snapshot.id': found.snapshotId },
+      attributes: {
+        'ratchet.deployment.id': found.id,
+        'ratchet.snapshot.id': found.snapshotId,
+        'ratchet.answer.id': answerId,
+      },
     });
     const client = providers.forPayer({ orgId, keyId }, trace);
     await forwarder.forward(
@@ -200,7 +204,8 @@ function counting(meter: DeploymentMeter): Recorder<DeploymentCall> {
   };
 }
 
-const longestCode = 64;
+/** Codes that are counted; a provider may send any text. */
+const codePattern = /^[A-Za-z0-9][\w.:-]{0,63}$/;
 const longestMessage = 500;
 
 /** What the caller was told of a failed request. */
@@ -208,7 +213,7 @@ function failureOf(status: number, response: unknown) {
   const { code, message } = asObject(asObject(response)?.['error']) ?? {};
   return {
     status,
-    code: typeof code === 'string' && code !== '' ? code.slice(0, longestCode) : `http_${status}`,
+    code: typeof code === 'string' && codePattern.test(code) ? code : `http_${status}`,
     message: typeof message === 'string' ? message.slice(0, longestMessage) : '',
   };
 }

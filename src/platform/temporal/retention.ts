@@ -15,7 +15,7 @@ import {
 } from '../../retention/store/marks.js';
 import {
   deleteOldAudit,
-  deleteOldPeriods,
+  deleteOldTraffic,
   deleteOrg,
   endJobs,
   readAnyJobs,
@@ -149,7 +149,7 @@ async function tidyAll(db: Db, log: Logger, auditDays: number | null): Promise<M
   for (const orgId of await db.worker((tx) => readOrgs(tx, 'live'))) {
     try {
       if (auditDays !== null) await deleteOldAudit(db, orgId, auditDays);
-      await deleteOldPeriods(db, orgId);
+      await deleteOldTraffic(db, orgId);
       sizes.set(orgId, await db.org(orgId, (tx) => tidyOrg(tx, orgId)));
     } catch (err) {
       log.warn({ err, organization: orgId }, 'organization not tidied; retrying in an hour');

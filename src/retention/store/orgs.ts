@@ -3,7 +3,7 @@ import { deleteOldAnswers } from '../../access/store/idempotency.js';
 import { readStoredBytes } from '../../access/store/stored-bytes.js';
 import type { Db, Tx } from '../../platform/db/db.js';
 import type { JobRef } from '../../jobs/store/events.js';
-import { keptMs, periods } from '../../core/deployments/periods.js';
+import { keptMs, periods, type Period } from '../../core/deployments/periods.js';
 import { deleteBatches } from './batches.js';
 
 /** Marks an organization and revokes its keys. `mismatch`: it has another name. */
@@ -86,20 +86,23 @@ export async function deleteOldAudit(db: Db, orgId: string, days: number): Promi
   while ((await db.org(orgId, deleteSome)).length > 0);
 }
 
-/** Deletes statistics of deployments' hours and minutes that are no longer kept, in batches. */
-export async function deleteOldPeriods(db: Db, orgId: string, now = Date.now()): Promise<void> {
-  for (const period of periods) {
-    for (const table of ['deployment_counters', 'deployment_metrics']) {
-      const deleteSome = (tx: Tx) =>
-        tx.query(
-          `delete from ${table} where ctid = any(array(
-             select ctid from ${table} where org_id = $1 and width = $2 and width <> 'all' and start < $3 limit $4))
-           returning 1`,
-          [orgId, period, new Date(now - keptMs[period]), rowsPerBatch],
-        );
-      while ((await db.org(orgId, deleteSome)).length > 0);
-    }
-  }
+/** How long the messages of failed requests are kept. */
+const failuresMs = 30 * 86_400_000;
+
+/** Deletes statistics and episodes of deployments that are no longer kept, in batches. */
+export async function deleteOldTraffic(db: Db, orgId: string, now = Date.now()): Promise<void> {
+  const ofPeriod = (period: Period) => `width = '${period}' and start`;
+  await deleteBefore(db, orgId, 'episode_answers', 'created_at', now - keptMs.hour);
+  await deleteBefore(db, orgId, 'deployment_failures', 'at', now - failuresMs);
+  for (const table of ['deployment_counters', 'deployment_metrics'])
+    for (const period of periods) await deleteBefore(db, orgId, table, ofPeriod(period), now - keptMs[period]);
+}
+
+async function deleteBefore(db: Db, orgId: string, table: string, column: string, beforeMs: number): Promise<void> {
+  const statement = `delete from ${table} where ctid = any(array(
+    select ctid from ${table} where org_id = $1 and ${column} < $2 limit $3)) returning 1`;
+  const values = [orgId, new Date(beforeMs), rowsPerBatch];
+  while ((await db.org(orgId, (tx) => tx.query(statement, values))).length > 0);
 }
 
 /** Days for which the spend of deleted jobs and of deployments' calls is kept. */

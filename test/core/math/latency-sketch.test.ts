@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {
   addLatency,
   bucketOf,
-  quantile,
+  quantiles,
   relativeError,
   type LatencyCounts,
 } from '../../../src/core/math/latency-sketch.js';
@@ -27,6 +27,7 @@ const latency = fc.oneof(
   // At the bounds of buckets.
   fc.integer({ min: -230, max: 920 }).map((bucket) => Math.min(1e8, Math.max(0.01, (1.01 / 0.99) ** bucket))),
 );
+const quantile = (counts: LatencyCounts, q: number) => quantiles(counts, [q])[0]!;
 const part = fc.oneof(fc.constantFrom(0, 0.5, 0.9, 0.95, 0.99, 1), fc.double({ min: 0, max: 1, noNaN: true }));
 
 describe('a quantile', () => {
@@ -49,8 +50,18 @@ describe('a quantile', () => {
     expect(bucketsOf).toEqual([2 ** 9, 2 ** 18, 2 ** 19, 2 ** 19].map(bucketOf));
   });
 
+  test('is the same beside others', () => {
+    fc.assert(
+      fc.property(fc.array(latency, { maxLength: 50 }), fc.array(part), (latencies, parts) => {
+        const counts = sketchOf(latencies);
+        const ascending = parts.toSorted((left, right) => left - right);
+        expect(quantiles(counts, ascending)).toEqual(ascending.map((q) => quantile(counts, q)));
+      }),
+    );
+  });
+
   test('is null without latencies', () => {
-    expect(quantile({}, 0.5)).toBeNull();
+    expect(quantiles({}, [0.5, 1])).toEqual([null, null]);
   });
 });
 

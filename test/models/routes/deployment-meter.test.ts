@@ -5,7 +5,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { DeploymentMeter, type CountedRequest } from '../../../src/models/routes/deployment-meter.js';
 import { connect, type Db } from '../../../src/platform/db/db.js';
-import { readPeriods } from '../../../src/kinds/deployment/store/counters.js';
+import { readFailures, readPeriods } from '../../../src/kinds/deployment/store/counters.js';
 import { readTotals } from '../../support/counters.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 import { gate } from '../../support/gate.js';
@@ -251,10 +251,17 @@ test('writes refused counts with the next write or at the end', async () => {
   await meter.count(later, ok);
   expect(await requests()).toBe(1);
   await away();
-  await meter.count(deployment, ok);
+  const failure = { status: 502, code: 'upstream_error', message: 'No answer.' };
+  await meter.count({ ...deployment, correlationId: 'chat' }, ok);
+  await meter.count(deployment, { ...ok, outcome: 'error', failure });
   await back();
   await meter.close();
-  expect([await requests(), (await read(later.deploymentId)).requests]).toEqual([2, 1]);
+  expect([await requests(), (await read(later.deploymentId)).requests]).toEqual([3, 1]);
+  const { failures, episodes } = await db.org('default', async (tx) => ({
+    failures: await readFailures(tx, deploymentId),
+    episodes: await tx.query('select 1 from episode_answers where deployment_id = $1', [deploymentId]),
+  }));
+  expect([failures, episodes]).toMatchObject([[failure], [{}]]);
 });
 
 test('counts each request in one minute and one hour, whatever the clock does', async () => {
@@ -281,8 +288,8 @@ test('counts each request in one minute and one hour, whatever the clock does', 
       }
       const range = { from: new Date(base - 12_000_000), to: new Date(base + 12_000_000) };
       for (const width of ['minute', 'hour'] as const) {
-        const rows = await db.org('default', (tx) => readPeriods(tx, [id], width, range));
-        const counts = rows.map(({ start, requests }): [number, number] => [+start, requests]);
+        const { sums } = await db.org('default', (tx) => readPeriods(tx, [id], width, range));
+        const counts = sums.map(({ start, requests }): [number, number] => [+start, requests]);
         expect(counts).toEqual([...expected[width]].toSorted(([left], [right]) => left - right));
       }
       expect((await read(id)).requests).toBe(given.length);

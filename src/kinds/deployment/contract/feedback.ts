@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { correlationIdSchema, pageQuery, timestamp } from '../../../contracts/common.js';
+import { correlationPattern, pageQuery, timestamp } from '../../../contracts/common.js';
 import { anyOf, needs, needsOne, together, withRule } from '../../../contracts/field-rules.js';
 
 const valueSchema = z
@@ -21,7 +21,9 @@ export const feedbackSchema = withRule(
   z.strictObject(
     {
       answer_id: z.string().max(100).optional().describe('The `id` of a completion, or x-ratchet-answer-id.'),
-      correlation_id: correlationIdSchema
+      correlation_id: z
+        .string()
+        .regex(correlationPattern, 'must be 1 to 256 visible ASCII characters')
         .optional()
         .describe('All answers whose requests had this x-ratchet-correlation-id.'),
       key: z

@@ -42,7 +42,9 @@ const counts = {
       z.object({
         count: z.int().describe('Answers and episodes with a value.'),
         mean: z.number(),
-        interval: intervalSchema.describe('95 % interval of the mean, for further answers.'),
+        interval: intervalSchema.describe(
+          '95 % interval of the mean for further answers, if none of their values is outside of 0 to 1 or of those reported.',
+        ),
       }),
     )
     .describe('What feedback reports; `reward` is one of them.'),
@@ -67,6 +69,9 @@ export const historySchema = z
     per: z.enum(periods),
     from: timestamp.describe('Where the first period begins.'),
     to: timestamp,
+    next_from: timestamp
+      .nullable()
+      .describe('`from` of a request for the periods that this answer leaves out; null: none.'),
     data: z
       .array(
         z.object({
@@ -75,7 +80,9 @@ export const historySchema = z
           ...counts,
         }),
       )
-      .describe('Periods with requests or feedback, in the order of time; feedback is in the period of its answer.'),
+      .describe(
+        'Periods with requests or feedback, in the order of time; feedback is in the period in which its answer was asked for.',
+      ),
   })
   .meta({ id: 'DeploymentHistory' });
 
@@ -85,7 +92,7 @@ export const failuresSchema = z
       z.object({
         answer_id: z.string(),
         at: timestamp,
-        status: z.int(),
+        status: z.int().describe("The provider's status; 502 where a stream or the connection broke."),
         code: z.string(),
         message: z.string().describe('What the caller was told, at most 500 characters.'),
         latency_ms: z.number(),

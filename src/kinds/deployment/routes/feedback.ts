@@ -11,6 +11,8 @@ import {
 } from '../contract/feedback.js';
 import {
   listFeedback,
+  mostMetrics,
+  mostReports,
   recordFeedback,
   type Feedback,
   type FeedbackOutcome,
@@ -18,7 +20,7 @@ import {
 } from '../store/feedback.js';
 import type { DeploymentRow } from '../store/deployments.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
-import { ApiError } from '../../../platform/http/server/errors.js';
+import { ApiError, refuse } from '../../../platform/http/server/errors.js';
 import { parseTimeCursor, timedPage } from '../../../platform/http/server/pages.js';
 import { bodyProblems, idempotencyHeader, problems } from '../../../platform/http/server/schema.js';
 import { find, path, tags } from './find.js';
@@ -54,6 +56,7 @@ export function registerFeedback(app: App, deps: HttpDeps): void {
       const outcome = await deps.db.org(row.orgId, (tx) => recordFeedback(tx, subject, given));
       if (outcome.is === 'unknown') throw noAnswer(params.deployment_id, body);
       if (outcome.is === 'conflict') throw conflict(outcome.feedback);
+      if (outcome.is === 'full') throw noRoom(outcome.of);
       return { ...feedbackView(outcome.feedback), duplicate: outcome.is === 'duplicate', warning: warningOf(outcome) };
     },
   );
@@ -119,6 +122,12 @@ function noAnswer(ref: string, { answer_id: answerId, correlation_id: correlatio
   const subject = answerId === undefined ? `the correlation id "${correlationId}"` : `the id "${answerId}"`;
   const message = `No answer of ${ref.slice(0, 100)} has ${subject}.`;
   return new ApiError(404, 'answer_not_found', message);
+}
+
+function noRoom(of: 'reports' | 'metrics'): ApiError {
+  if (of === 'metrics')
+    return refuse.invalid([{ pointer: '/metrics', message: `has a name beyond the ${mostMetrics} of the deployment` }]);
+  return refuse.invalid([{ pointer: '/key', message: `is beyond the ${mostReports} reports of an answer` }]);
 }
 
 function conflict({ id, key }: Feedback): ApiError {

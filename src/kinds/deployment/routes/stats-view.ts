@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { deploymentStatsSchema } from '../contract/stats.js';
-import { quantile, relativeError } from '../../../core/math/latency-sketch.js';
+import { quantiles, relativeError } from '../../../core/math/latency-sketch.js';
 import { meanInterval } from '../../../core/math/mean-interval.js';
 import type { Sample } from '../../../core/math/statistics.js';
 import type { RequestTotals } from '../store/counters.js';
@@ -14,17 +14,18 @@ export function countsView(totals: RequestTotals, metrics: Record<string, Sample
   const answered = requests - errors - aborted;
   // An answer has a prompt, and that has tokens.
   const isCounted = answered === 0 || promptTokens > 0;
+  const [p50 = null, p90 = null, p95 = null, p99 = null, max = null] = quantiles(latencies, [0.5, 0.9, 0.95, 0.99, 1]);
   return {
     requests,
     errors,
     errors_by_code: totals.errorCodes,
     aborted,
     latency_ms: {
-      p50: quantile(latencies, 0.5),
-      p90: quantile(latencies, 0.9),
-      p95: quantile(latencies, 0.95),
-      p99: quantile(latencies, 0.99),
-      max: quantile(latencies, 1),
+      p50,
+      p90,
+      p95,
+      p99,
+      max,
       relative_error: relativeError,
     },
     usage: {

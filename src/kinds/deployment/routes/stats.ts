@@ -34,7 +34,9 @@ export function registerStats(app: App, deps: HttpDeps): void {
     },
     async (request) => {
       const { id, orgId, liveAt } = await find(deps, request, request.params.deployment_id);
-      const [row] = await readAll(deps, orgId, [id], 'all', { from: new Date(0), to: new Date(1) });
+      const {
+        rows: [row],
+      } = await readAll(deps, orgId, [id], 'all', { from: new Date(0), to: new Date(1) });
       const { totals = noRequests(), metrics = {} } = row ?? {};
       return { deployment_id: id, since: isoOrNull(liveAt), ...countsView(totals, metrics) };
     },
@@ -56,11 +58,13 @@ export function registerStats(app: App, deps: HttpDeps): void {
       const { query, params } = request;
       const range = rangeOf(query);
       const { orgId, ids } = await versionsOf(deps, request, params.deployment_id);
-      const rows = await readAll(deps, orgId, ids, query.per, range);
+      const { rows, next } = await readAll(deps, orgId, ids, query.per, range);
       const data = rows.map(({ start, deploymentId, totals, metrics }) => {
         return { start: start.toISOString(), deployment_id: deploymentId, ...countsView(totals, metrics) };
       });
-      return { per: query.per, from: range.from.toISOString(), to: range.to.toISOString(), data };
+      const { from, to } = range;
+      const shown = { from: from.toISOString(), to: to.toISOString(), next_from: isoOrNull(next) };
+      return { per: query.per, ...shown, data };
     },
   );
 
@@ -116,8 +120,14 @@ interface PeriodRow {
   metrics: Record<string, Sample>;
 }
 
-/** Requests and metrics by period, in the order of time. */
-function readAll(deps: HttpDeps, orgId: string, ids: string[], width: Width, range: Range): Promise<PeriodRow[]> {
+/** Requests and metrics by period, in the order of time; `next` as of `readPeriods`. */
+function readAll(
+  deps: HttpDeps,
+  orgId: string,
+  ids: string[],
+  width: Width,
+  range: Range,
+): Promise<{ rows: PeriodRow[]; next: Date | null }> {
   return deps.db.org(orgId, async (tx) => {
     const rows = new Map<string, PeriodRow>();
     const rowOf = ({ start, deploymentId }: { start: Date; deploymentId: string }) => {
@@ -126,8 +136,10 @@ function readAll(deps: HttpDeps, orgId: string, ids: string[], width: Width, ran
       rows.set(key, row);
       return row;
     };
-    for (const totals of await readPeriods(tx, ids, width, range)) rowOf(totals).totals = totals;
-    for (const each of await readMetrics(tx, ids, width, range)) rowOf(each).metrics[each.metric] = each.sample;
-    return [...rows].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, row]) => row);
+    const { sums, next } = await readPeriods(tx, ids, width, range);
+    for (const totals of sums) rowOf(totals).totals = totals;
+    const metrics = await readMetrics(tx, ids, width, { ...range, to: next ?? range.to });
+    for (const each of metrics) rowOf(each).metrics[each.metric] = each.sample;
+    return { rows: [...rows].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, row]) => row), next };
   });
 }

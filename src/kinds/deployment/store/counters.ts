@@ -103,7 +103,7 @@ export async function writeCounters(
               errors bigint, aborted bigint, "promptTokens" bigint, "completionTokens" bigint, "costUsd" float8, "withoutCost" bigint,
               latencies jsonb, "errorCodes" jsonb)
       -- In order: a statement of a broken connection may still run, and must not deadlock with this one.
-      order by "deploymentId", width, start
+      order by "deploymentId", width, start, "counterId"
      on conflict (deployment_id, width, start, counter_id) do update
        set requests = excluded.requests, errors = excluded.errors, aborted = excluded.aborted, prompt_tokens = excluded.prompt_tokens,
            completion_tokens = excluded.completion_tokens, cost_usd = excluded.cost_usd, without_cost = excluded.without_cost,
@@ -161,28 +161,38 @@ export interface PeriodTotals extends RequestTotals {
   start: Date;
 }
 
-/** Totals of deployments by period, over all processes, in the order of time. */
+/** Rows that are read at once: a process has one for each deployment and period. */
+const rowsAtOnce = 1_000;
+
+/**
+ * Totals of deployments by period, over all processes, in the order of time. `next`: where the
+ * periods begin that were left out; null: none.
+ */
 export async function readPeriods(
   tx: Tx,
   deploymentIds: readonly string[],
   width: Width,
   { from, to }: { from: Date; to: Date },
-): Promise<PeriodTotals[]> {
+): Promise<{ sums: PeriodTotals[]; next: Date | null }> {
   const rows = await tx.query<PeriodTotals & Record<string, unknown>>(
     `select deployment_id as "deploymentId", start, requests, errors, aborted, prompt_tokens as "promptTokens",
             completion_tokens as "completionTokens", cost_usd as "costUsd", without_cost as "withoutCost", latencies,
             error_codes as "errorCodes"
        from deployment_counters where deployment_id = any($1) and width = $2 and start >= $3 and start < $4
-      order by start, deployment_id`,
-    [deploymentIds, width, from, to],
+      order by start, deployment_id limit $5`,
+    [deploymentIds, width, from, to, rowsAtOnce + 1],
   );
+  const last = rows.length > rowsAtOnce ? rows.at(-1)!.start : null;
+  // The last period may be incomplete; one that fills the answer alone stays.
+  const isCut = last !== null && +last > +rows[0]!.start;
+  const next = last === null ? null : isCut ? last : new Date(+last + 1);
   const sums: PeriodTotals[] = [];
-  for (const row of rows) {
-    const last = sums.at(-1);
-    if (last?.deploymentId === row.deploymentId && +last.start === +row.start) add(last, row);
+  for (const row of isCut ? rows.filter(({ start }) => +start < +last) : rows) {
+    const sum = sums.at(-1);
+    if (sum?.deploymentId === row.deploymentId && +sum.start === +row.start) add(sum, row);
     else sums.push(row);
   }
-  return sums;
+  return { sums, next };
 }
 
 /** Adds totals to others, in place. */
@@ -195,5 +205,5 @@ function add(sum: RequestTotals, more: RequestTotals): void {
 }
 
 function addCounts(sum: Record<string, number>, more: Record<string, number>): void {
-  for (const [name, count] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + count;
+  for (const [name, count] of Object.entries(more)) sum[name] = (Object.hasOwn(sum, name) ? sum[name]! : 0) + count;
 }

@@ -1,6 +1,6 @@
 /** What callers report of answers. The first value of a metric counts for an answer or episode. */
 import { v7 as uuid } from 'uuid';
-import { startOf, widths, type Width } from '../../../core/deployments/periods.js';
+import { keptMs, startOf, widths, type Width } from '../../../core/deployments/periods.js';
 import type { Sample } from '../../../core/math/statistics.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { toJsonb } from '../../../platform/db/json.js';
@@ -37,11 +37,20 @@ export interface FeedbackSubject {
   about: { answerId: string; answered: { deploymentId: string; at: Date } | null } | { correlationId: string };
 }
 
-/** `uncounted`: metrics with an earlier report of another key. */
+/**
+ * `uncounted`: metrics that an earlier report counts for. `full`: there is no room for a further
+ * report of the subject, or for a further metric of the deployment.
+ */
 export type FeedbackOutcome =
   | { is: 'recorded' | 'duplicate'; feedback: Feedback; uncounted: string[] }
   | { is: 'unknown' }
+  | { is: 'full'; of: 'reports' | 'metrics' }
   | { is: 'conflict'; feedback: Feedback };
+
+export const mostReports = 100;
+export const mostMetrics = 100;
+/** Answers of an episode that are read, from the latest on. */
+const mostAnswers = 1_000;
 
 const columns = `id, deployment_id as "deploymentId", answer_id as "answerId", correlation_id as "correlationId", key, answers,
   deployments, content, created_at as "createdAt"`;
@@ -59,42 +68,79 @@ export async function recordFeedback(
   // Reports of one subject take turns.
   const lock = JSON.stringify([orgId, name, answerId, correlationId]);
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
-  const known = await tx.query<Feedback & { isSame: boolean }>(
-    `select ${columns}, content = $4::jsonb as "isSame" from deployment_feedback
+  const stored = { key, answerId, correlationId, within: correlationId === null ? '' : (subject.deploymentId ?? '') };
+  const known = await readReports(tx, name, stored, content);
+  const same = known.find((report) => report.key === key && report.within === stored.within);
+  const values = Object.entries(valuesOf(content));
+  const ofDeployment = known.filter(
+    ({ id, deployments, deploymentId }) =>
+      deployments === 1 && deploymentId === answered.deploymentId && (!same || id < same.id),
+  );
+  const earlier = new Set(ofDeployment.flatMap(({ metrics }) => metrics));
+  const uncounted = values.flatMap(([metric]) => (earlier.has(metric) ? [metric] : []));
+  if (same) {
+    const [feedback] = await tx.query<Feedback>(`select ${columns} from deployment_feedback where id = $1`, [same.id]);
+    return same.isSame ? { is: 'duplicate', feedback: feedback!, uncounted } : { is: 'conflict', feedback: feedback! };
+  }
+  if (known.length >= mostReports) return { is: 'full', of: 'reports' };
+  // An episode of several deployments says nothing about one of them.
+  const counted = answered.deployments > 1 ? [] : values.filter(([metric]) => !earlier.has(metric));
+  if (!(await hasRoom(tx, answered.deploymentId, counted))) return { is: 'full', of: 'metrics' };
+  await addMetrics(tx, orgId, answered, counted);
+  return { is: 'recorded', feedback: await insertFeedback(tx, subject, answered, { ...stored, content }), uncounted };
+}
+
+interface StoredReport {
+  key: string;
+  answerId: string | null;
+  correlationId: string | null;
+  /** The deployment whose answers of the episode are meant; empty: those of the name. */
+  within: string;
+}
+
+interface KnownReport extends Record<string, unknown> {
+  id: string;
+  key: string;
+  within: string;
+  deploymentId: string;
+  deployments: number;
+  /** Those with a value. */
+  metrics: string[];
+  /** Whether it has this content. */
+  isSame: boolean;
+}
+
+/** The reports of an answer or an episode, without their texts. */
+function readReports(
+  tx: Tx,
+  name: string,
+  { answerId, correlationId }: StoredReport,
+  content: FeedbackContent,
+): Promise<KnownReport[]> {
+  return tx.query<KnownReport>(
+    `select id, key, within, deployment_id as "deploymentId", deployments, content = $4::jsonb as "isSame",
+            array(select jsonb_object_keys(coalesce(content->'metrics', '{}')))
+              || case when content ? 'reward' then array['reward'] else '{}' end as metrics
+       from deployment_feedback
       where org_id = current_setting('app.org') and name = $1 and coalesce(answer_id, correlation_id) = coalesce($2::text, $3)
         and (answer_id is null) = ($2::text is null)`,
     [name, answerId, correlationId, toJsonb(content)],
   );
-  const ofOne = known.filter(({ deployments }) => deployments === 1);
-  const earlier = new Set(ofOne.flatMap(({ content }) => Object.keys(valuesOf(content))));
-  const same = known.find((feedback) => feedback.key === key);
-  if (same)
-    return same.isSame ? { is: 'duplicate', feedback: same, uncounted: [] } : { is: 'conflict', feedback: same };
+}
+
+async function insertFeedback(
+  tx: Tx,
+  { orgId, name }: FeedbackSubject,
+  { deploymentId, answers, deployments }: Answered,
+  { answerId, correlationId, within, key, content }: StoredReport & { content: FeedbackContent },
+): Promise<Feedback> {
+  const id = `fdb_${uuid().replaceAll('-', '')}`;
   const [feedback] = await tx.query<Feedback>(
-    `insert into deployment_feedback (id, org_id, deployment_id, name, answer_id, correlation_id, key, answers, deployments, content)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning ${columns}`,
-    [
-      `fdb_${uuid().replaceAll('-', '')}`,
-      orgId,
-      answered.deploymentId,
-      name,
-      answerId,
-      correlationId,
-      key,
-      answered.answers,
-      answered.deployments,
-      toJsonb(content),
-    ],
+    `insert into deployment_feedback (id, org_id, deployment_id, name, answer_id, correlation_id, within, key, answers, deployments, content)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning ${columns}`,
+    [id, orgId, deploymentId, name, answerId, correlationId, within, key, answers, deployments, toJsonb(content)],
   );
-  const values = Object.entries(valuesOf(content));
-  // An episode of several deployments says nothing about one of them.
-  const counted = answered.deployments > 1 ? [] : values.filter(([metric]) => !earlier.has(metric));
-  await addMetrics(tx, orgId, answered, counted);
-  return {
-    is: 'recorded',
-    feedback: feedback!,
-    uncounted: values.flatMap(([name]) => (earlier.has(name) ? [name] : [])),
-  };
+  return feedback!;
 }
 
 interface Answered extends Record<string, unknown> {
@@ -110,21 +156,38 @@ async function findAnswers(tx: Tx, { name, deploymentId, about }: FeedbackSubjec
   if ('answerId' in about) {
     const [row] = await tx.query<Answered>(
       `select id as "deploymentId", 1 as answers, 1 as deployments from deployments
-        where id = $1 and name = $2 and ($3::text is null or id = $3) and deleted_at is null`,
+        where id = $1 and name = $2 and ($3::text is null or id = $3) and deleted_at is null for key share`,
       [about.answered?.deploymentId ?? null, name, deploymentId],
     );
     return row ? { ...row, at: about.answered!.at } : null;
   }
+  // A deleted deployment answered, too: its part is not what another one earned.
   const [row] = await tx.query<Answered>(
-    `select (array_agg(e.deployment_id order by e.created_at desc, e.answer_id desc))[1] as "deploymentId", max(e.created_at) as at,
-            count(*)::int as answers, count(distinct e.deployment_id)::int as deployments
-       from episode_answers e join deployments d on d.id = e.deployment_id
-      where e.org_id = current_setting('app.org') and e.correlation_id = $1 and d.name = $2
-        and ($3::text is null or d.id = $3) and d.deleted_at is null
-     having count(*) > 0`,
-    [about.correlationId, name, deploymentId],
+    `with answers as (
+       select e.deployment_id, e.answer_id, e.created_at, d.deleted_at
+         from episode_answers e join deployments d on d.id = e.deployment_id
+        where e.org_id = current_setting('app.org') and e.correlation_id = $1 and d.name = $2 and ($3::text is null or d.id = $3)
+        order by e.created_at desc, e.answer_id desc limit $4)
+     select (array_agg(deployment_id order by created_at desc, answer_id desc) filter (where deleted_at is null))[1] as "deploymentId",
+            max(created_at) as at, count(*)::int as answers, count(distinct deployment_id)::int as deployments
+       from answers having count(*) filter (where deleted_at is null) > 0`,
+    [about.correlationId, name, deploymentId, mostAnswers],
   );
   return row ?? null;
+}
+
+/** Whether the deployment has these metrics, or room for further ones. */
+async function hasRoom(
+  tx: Tx,
+  deploymentId: string,
+  values: readonly (readonly [string, MetricValue])[],
+): Promise<boolean> {
+  if (values.every(([metric]) => metric === 'reward')) return true;
+  const rows = await tx.query<{ metric: string }>(
+    `select metric from deployment_metrics where deployment_id = $1 and width = 'all'`,
+    [deploymentId],
+  );
+  return new Set([...rows.map(({ metric }) => metric), ...values.map(([metric]) => metric)]).size <= mostMetrics;
 }
 
 /** The values of a report by metric. */
@@ -139,15 +202,18 @@ async function addMetrics(
   values: readonly (readonly [metric: string, value: MetricValue])[],
 ): Promise<void> {
   if (values.length === 0) return;
-  const rows = widths.flatMap((width) =>
+  const kept = widths.filter((width) => width === 'all' || +at >= Date.now() - keptMs[width]);
+  const rows = kept.flatMap((width) =>
     values.map(([metric, value]) => ({ width, start: startOf(width, +at), metric, value: Number(value) })),
   );
+  // Mean and squared distances by Chan, Golub and LeVeque (1979): a sum of squares would cancel.
   await tx.query(
-    `insert into deployment_metrics as m (deployment_id, width, start, metric, org_id, count, total, squares, least, greatest)
-     select $1, width, start, metric, $2, 1, value, value * value, value, value
+    `insert into deployment_metrics as m (deployment_id, width, start, metric, org_id, count, mean, distances, least, greatest)
+     select $1, width, start, metric, $2, 1, value, 0, value, value
        from jsonb_to_recordset($3::jsonb) as v(width text, start timestamptz, metric text, value float8) order by width, start, metric
      on conflict (deployment_id, width, start, metric) do update
-       set count = m.count + 1, total = m.total + excluded.total, squares = m.squares + excluded.squares,
+       set count = m.count + 1, mean = m.mean + (excluded.mean - m.mean) / (m.count + 1),
+           distances = m.distances + (excluded.mean - m.mean) * (excluded.mean - m.mean) * m.count / (m.count + 1),
            least = least(m.least, excluded.least), greatest = greatest(m.greatest, excluded.greatest)`,
     [deploymentId, orgId, JSON.stringify(rows)],
   );
@@ -168,22 +234,14 @@ export async function readMetrics(
   width: Width,
   { from, to }: { from: Date; to: Date },
 ): Promise<MetricTotals[]> {
-  const rows = await tx.query<Omit<MetricTotals, 'sample'> & Sums & Record<string, unknown>>(
-    `select deployment_id as "deploymentId", start, metric, count, total, squares, least, greatest from deployment_metrics
+  const rows = await tx.query<Omit<MetricTotals, 'sample'> & Sample & Record<string, unknown>>(
+    `select deployment_id as "deploymentId", start, metric, count, mean, least, greatest,
+            case when count > 1 then distances / (count - 1) else 0 end as variance
+       from deployment_metrics
       where deployment_id = any($1) and width = $2 and start >= $3 and start < $4 order by start, deployment_id, metric`,
     [deploymentIds, width, from, to],
   );
-  return rows.map(({ deploymentId, start, metric, ...sums }) => {
-    return { deploymentId, start, metric, sample: sampleOfSums(sums) };
-  });
-}
-
-type Sums = Omit<Sample, 'mean' | 'variance'> & Record<'total' | 'squares', number>;
-
-function sampleOfSums({ count, total, squares, least, greatest }: Sums): Sample {
-  const mean = total / count;
-  const variance = count > 1 ? Math.max(0, (squares - total * mean) / (count - 1)) : 0;
-  return { count, mean, variance, least, greatest };
+  return rows.map(({ deploymentId, start, metric, ...sample }) => ({ deploymentId, start, metric, sample }));
 }
 
 /** A deployment's feedback, newest first. */

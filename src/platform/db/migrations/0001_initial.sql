@@ -807,9 +807,8 @@ create table deployment_names (
   primary key (org_id, name)
 );
 
--- Request totals of a deployment, in all and by hour and minute, one row per process, which only
--- grow: a repeated or late write changes nothing, and processes do not wait for each other.
--- Statistics are sums over the rows.
+-- Request totals of a deployment, in all and by hour and minute, one row per process. They only
+-- grow: a repeated or late write changes nothing. Statistics are sums over the rows.
 create table deployment_counters (
   deployment_id text not null,
   -- all, hour, minute
@@ -862,6 +861,7 @@ create table episode_answers (
   primary key (org_id, correlation_id, answer_id)
 );
 create index episode_answers_by_deployment on episode_answers (deployment_id);
+create index episode_answers_by_age on episode_answers (org_id, created_at);
 
 -- What callers report of an answer or of an episode, once per key.
 create table deployment_feedback (
@@ -874,6 +874,8 @@ create table deployment_feedback (
   -- one of both
   answer_id text,
   correlation_id text,
+  -- the deployment whose answers of the episode are meant; empty: those of the name
+  within text not null,
   key text not null,
   -- answers of the episode, and the deployments that gave them
   answers int not null,
@@ -883,7 +885,7 @@ create table deployment_feedback (
   created_at timestamptz not null default now()
 );
 create unique index deployment_feedback_once
-  on deployment_feedback (org_id, name, coalesce(answer_id, correlation_id), (answer_id is null), key);
+  on deployment_feedback (org_id, name, coalesce(answer_id, correlation_id), (answer_id is null), within, key);
 create index deployment_feedback_by_time on deployment_feedback (deployment_id, created_at, id);
 
 -- Sums over the first report of each metric for an answer or an episode, in all and by the hour and
@@ -895,8 +897,9 @@ create table deployment_metrics (
   metric text not null,
   org_id text not null,
   count bigint not null,
-  total double precision not null,
-  squares double precision not null,
+  mean double precision not null,
+  -- sum of the squared distances from the mean
+  distances double precision not null,
   least double precision not null,
   greatest double precision not null,
   primary key (deployment_id, width, start, metric)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { deleteOldTraffic } from '../../../../src/retention/store/orgs.js';
 import { deployments as base } from '../../../support/jobs-over-http.js';
 import { deploymentsOfFile, question } from './support.js';
 
@@ -80,6 +81,8 @@ describe('feedback', () => {
     });
     const other = await report(id, { answer_id, key: 'b', reward: 0, metrics: { polite: true } });
     expect(other.body).toMatchObject({ reward: 0, warning: expect.stringContaining('reward') });
+    const again = await report(id, { answer_id, key: 'b', reward: 0, metrics: { polite: true } });
+    expect(again.body).toEqual({ ...other.body, duplicate: true });
     expect(await metricsOf(id)).toMatchObject({ reward: { count: 1, mean: 1 }, polite: { count: 1 } });
     expect((await listed(id)).data).toHaveLength(2);
   });
@@ -117,13 +120,16 @@ describe('feedback', () => {
     );
   });
 
-  test('is for all answers of an episode', async () => {
+  test('is for all answers of an episode, which is known for a year', async () => {
     const id = await it.deploy('episodic');
     for (let call = 0; call < 3; call += 1) await answered('episodic', 'chat-1');
     await answered('episodic', 'chat-2');
     const { body } = await report('episodic', { correlation_id: 'chat-1', reward: true });
     expect(body).toMatchObject({ correlation_id: 'chat-1', answer_id: null, answers: 3, deployment_id: id });
     expect(await metricsOf(id)).toMatchObject({ reward: { count: 1, mean: 1 } });
+    const reported = async () => (await report('episodic', { correlation_id: 'chat-2', reward: 1 })).status;
+    await deleteOldTraffic(it.http.db, 'default', Date.now() + 366 * 86_400_000);
+    expect(await reported()).toBe(404);
   });
 
   test('counts for no deployment where several answered in the episode', async () => {
@@ -138,11 +144,49 @@ describe('feedback', () => {
       warning: expect.stringContaining('2 deployments'),
     });
     for (const id of [first, second]) expect(await metricsOf(id)).toEqual({});
-    // An id stands for its own answers.
-    expect((await report(first, { correlation_id: 'chat-3', reward: 1, key: 'own' })).body).toMatchObject({
-      answers: 1,
-    });
-    expect(await metricsOf(first)).toMatchObject({ reward: { count: 1 } });
+    // An id stands for its own answers, which others' reports do not touch.
+    for (const id of [first, second]) {
+      const own = await report(id, { correlation_id: 'chat-3', reward: 1 });
+      expect(own.body).toMatchObject({ answers: 1, deployment_id: id, duplicate: false, warning: null });
+      expect(await metricsOf(id)).toMatchObject({ reward: { count: 1 } });
+    }
+  });
+
+  test('counts for none, either, once one of several deployments is deleted', async () => {
+    const first = await it.deploy('thinned');
+    await answered('thinned', 'chat-6');
+    const second = await it.deploy('thinned');
+    await answered('thinned', 'chat-6');
+    await it.http.call('DELETE', `${base}/${first}`);
+    expect((await report('thinned', { correlation_id: 'chat-6', reward: 1 })).body).toMatchObject({ answers: 2 });
+    expect(await metricsOf(second)).toEqual({});
+  });
+
+  test('is not about calls without an answer', async () => {
+    await it.deploy('retried');
+    it.model.reply(() => ({ status: 503, raw: 'busy' }));
+    await it.ask('retried', question, { 'x-ratchet-correlation-id': 'chat-7' });
+    expect((await report('retried', { correlation_id: 'chat-7', reward: 1 })).status).toBe(404);
+    it.model.reply(() => ({}));
+    await answered('retried', 'chat-7');
+    expect((await report('retried', { correlation_id: 'chat-7', reward: 1 })).body).toMatchObject({ answers: 1 });
+  });
+
+  test('has room for 100 reports of an answer and 100 metrics of a deployment', async () => {
+    const id = await it.deploy('crowded');
+    const answer_id = await answered('crowded');
+    const pointersOf = (answer: Awaited<ReturnType<typeof report>>) =>
+      answer.body.errors?.map(({ pointer }: { pointer: string }) => pointer);
+    for (let key = 0; key < 100; key += 1) {
+      const names = [0, 1, 2].map((n) => [`m${key * 3 + n}`, 1]);
+      const answer = await report(id, { answer_id, key: `k${key}`, reward: 1, metrics: Object.fromEntries(names) });
+      const isFull = (key + 1) * 3 > 100;
+      expect(pointersOf(answer)).toEqual(isFull ? ['/metrics'] : undefined);
+      if (isFull) await report(id, { answer_id, key: `k${key}`, reward: 1 });
+    }
+    expect(pointersOf(await report(id, { answer_id, key: 'last', reward: 1 }))).toEqual(['/key']);
+    expect((await report(id, { answer_id, key: 'k0', reward: 1 })).status).toBe(409);
+    expect(Object.keys(await metricsOf(id))).toHaveLength(100);
   });
 
   test('reaches an answer of a version that was replaced, by the name', async () => {
@@ -151,6 +195,19 @@ describe('feedback', () => {
     const current = await it.deploy('replaced');
     expect((await report(current, { answer_id, reward: 1 })).body).toMatchObject({ code: 'answer_not_found' });
     expect((await report('replaced', { answer_id, reward: 1 })).body).toMatchObject({ deployment_id: old });
+  });
+
+  test('keeps the spread of large values', async () => {
+    const id = await it.deploy('large');
+    const given = [1e9, 1e9 - 1, 1e9, 1e9 - 1];
+    for (const reward of given) await report(id, { answer_id: await answered('large'), reward });
+    const [row] = await it.http.db.org('default', (tx) =>
+      tx.query<{ distances: number }>(
+        `select distances from deployment_metrics where deployment_id = $1 and width = 'all'`,
+        [id],
+      ),
+    );
+    expect(row!.distances).toBeCloseTo(1, 3);
   });
 
   test('comes in pages, newest first', async () => {
@@ -188,6 +245,7 @@ describe('feedback', () => {
     expect(await pointersOf({ answer_id, correlation_id: 'c', reward: 1 })).toEqual(['']);
     expect(await pointersOf({ answer_id, reward: 'good' })).toEqual(['/reward']);
     expect(await pointersOf({ answer_id, reward: 1e10 })).toEqual(['/reward']);
+    expect(await pointersOf({ correlation_id: 'a b', reward: 1 })).toEqual(['/correlation_id']);
     expect(await pointersOf({ answer_id, metrics: { reward: 1 } })).toEqual(['/metrics']);
     expect(await pointersOf({ answer_id, metrics: { 'Not a name': 1 } })).toEqual(['/metrics/Not a name']);
     const answer = await it.ask('checked', question, { 'x-ratchet-correlation-id': 'with space' });

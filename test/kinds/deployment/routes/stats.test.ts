@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { deleteOldPeriods } from '../../../../src/retention/store/orgs.js';
+import { startOf } from '../../../../src/core/deployments/periods.js';
+import { writeCounters } from '../../../../src/kinds/deployment/store/counters.js';
+import { deleteOldTraffic } from '../../../../src/retention/store/orgs.js';
+import { counterOf } from '../../../support/counters.js';
 import { deployments as base } from '../../../support/jobs-over-http.js';
 import { deploymentsOfFile, question } from './support.js';
 
@@ -50,6 +53,20 @@ describe('failed requests', () => {
     it.model.reply(() => ({ text: 'one two three', cutAfter: 2 }));
     await (await it.ask('streaming', { ...question, stream: true })).text();
     expect((await get(id, 'failures')).data).toMatchObject([{ status: 502, code: 'upstream_connection_lost' }]);
+  });
+
+  test('may have any code, and do not keep others from being counted', async () => {
+    const id = await it.deploy('coded');
+    const sent = ['a\u0000b', 'constructor', '__proto__', `${'x'.repeat(63)}\u{1f600}`, '', 'fine-code.1'];
+    for (const code of sent) {
+      it.model.reply(() => ({ status: 400, raw: JSON.stringify({ error: { message: 'a\u0000b', code } }) }));
+      await it.ask('coded', question);
+    }
+    expect(await get(id, 'stats')).toMatchObject({
+      errors: 6,
+      errors_by_code: { http_400: 4, constructor: 1, 'fine-code.1': 1 },
+    });
+    expect((await get(id, 'failures')).data).toHaveLength(6);
   });
 
   test('are the latest 50', async () => {
@@ -110,11 +127,31 @@ describe('the history', () => {
     const id = await it.deploy('ageing');
     for (const time of ['10:00:00', '12:00:00']) await askAt(day(time), 'ageing');
     const count = async (per: string) => (await get(id, `history?per=${per}&${within}`)).data.length;
-    await deleteOldPeriods(it.http.db, 'default', Date.parse('2026-03-05T11:00:00Z'));
+    await deleteOldTraffic(it.http.db, 'default', Date.parse('2026-03-05T11:00:00Z'));
     expect([await count('hour'), await count('minute')]).toEqual([2, 1]);
-    await deleteOldPeriods(it.http.db, 'default', Date.parse('2027-03-06T11:00:00Z'));
+    await deleteOldTraffic(it.http.db, 'default', Date.parse('2027-03-06T11:00:00Z'));
     expect([await count('hour'), await count('minute')]).toEqual([0, 0]);
     expect(await get(id, 'stats')).toMatchObject({ requests: 2 });
+  });
+
+  test('comes in parts where many processes answered', async () => {
+    const id = await it.deploy('many');
+    const hours = Array.from({ length: 60 }, (_, hour) =>
+      startOf('hour', Date.parse(day('00:00:00')) + hour * 3_600_000),
+    );
+    const counters = hours.flatMap((start) =>
+      Array.from({ length: 20 }, (_, process) =>
+        counterOf({ deploymentId: id, width: 'hour', start, counterId: `p${process}`, requests: 1 }),
+      ),
+    );
+    await it.http.db.org('default', (tx) => writeCounters(tx, 'default', { counters }));
+    const query = (from: string) => `history?from=${from}&to=${hours.at(-1)!}`;
+    const first = await get(id, query(hours[0]!));
+    expect(first).toMatchObject({ next_from: hours[50] });
+    const rest = await get(id, query(first.next_from));
+    expect(rest.next_from).toBeNull();
+    const all = [...first.data, ...rest.data];
+    expect(all.map(({ start, requests }) => [start, requests])).toEqual(hours.slice(0, -1).map((start) => [start, 20]));
   });
 
   test('refuses more than is kept, and an end before the beginning', async () => {

@@ -6,7 +6,7 @@ import { Panel, Problem, Time } from '../../../ui/basics.js';
 
 const pollMs = 30_000;
 
-/** Requests of the last 24 hours, and the latest that failed. */
+/** Requests of the last 24 hours, and the latest failures. */
 export function TrafficPanel({ id, isCallable }: { id: string; isCallable: boolean }) {
   const { data, error } = useResource(
     `traffic ${id}`,
@@ -17,11 +17,11 @@ export function TrafficPanel({ id, isCallable }: { id: string; isCallable: boole
     },
     isCallable ? pollMs : null,
   );
-  if (!error && (data === undefined || data.hours.length === 0)) return null;
+  if (!error && (data === undefined || data.hours.length + data.failures.length === 0)) return null;
   return (
-    <Panel title="Last 24 hours">
+    <Panel title="Traffic">
       <Problem error={error} />
-      {data && <Hours hours={data.hours} />}
+      {data && data.hours.length > 0 && <Hours hours={data.hours} />}
       {data && data.failures.length > 0 && <Failures failures={data.failures} />}
     </Panel>
   );
@@ -29,7 +29,7 @@ export function TrafficPanel({ id, isCallable }: { id: string; isCallable: boole
 
 function Hours({ hours }: { hours: Answer<'getDeploymentHistory'>['data'] }) {
   return (
-    <div class="table-box" tabIndex={0} role="region" aria-label="Table of hours">
+    <div class="table-box" tabIndex={0} role="region" aria-label="The last 24 hours">
       <table class="table">
         <thead>
           <tr>
