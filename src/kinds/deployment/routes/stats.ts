@@ -1,7 +1,7 @@
 /** Statistics of the requests of deployments: in all, by period, and the latest failures. */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { keptMs, periodMs, startOf, type Period, type Width } from '../../../core/deployments/periods.js';
+import { periodMs, startOf, type Period, type Width } from '../../../core/deployments/periods.js';
 import type { Sample } from '../../../core/math/statistics.js';
 import { isoOrNull } from '../../../jobs/routes/view.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
@@ -102,14 +102,11 @@ interface Range {
   to: Date;
 }
 
-/** The periods of a query: whole ones, within what is kept. */
+/** The periods of a query: whole ones. */
 function rangeOf({ per, from, to }: z.output<typeof historyQuerySchema>): Range {
   const end = to === undefined ? new Date() : new Date(to);
   const begin = from === undefined ? new Date(+end - shown[per] * periodMs[per]) : new Date(from);
   if (begin > end) throw refuse.invalid([{ pointer: '/from', message: 'must be before to' }]);
-  const most = keptMs[per] / periodMs[per];
-  if (+end - +begin > keptMs[per])
-    throw refuse.invalid([{ pointer: '/from', message: `must be at most ${most} ${per}s before to` }]);
   return { from: new Date(startOf(per, +begin)), to: end };
 }
 

@@ -154,11 +154,9 @@ describe('the history', () => {
     expect(all.map(({ start, requests }) => [start, requests])).toEqual(hours.slice(0, -1).map((start) => [start, 20]));
   });
 
-  test('refuses more than is kept, and an end before the beginning', async () => {
+  test('refuses an end before the beginning', async () => {
     const id = await it.deploy('bounded');
     const codeOf = async (query: string) => (await get(id, `history?${query}`)).code;
-    expect(await codeOf(`per=minute&from=2026-03-04T00:00:00Z&to=2026-03-05T00:00:01Z`)).toBe('validation_failed');
-    expect(await codeOf(`from=2025-01-01T00:00:00Z&to=2026-03-05T00:00:00Z`)).toBe('validation_failed');
     expect(await codeOf(`from=2026-03-05T00:00:00Z&to=2026-03-04T00:00:00Z`)).toBe('validation_failed');
     expect(await codeOf('per=day')).toBe('validation_failed');
     expect(await get(id, 'history')).toMatchObject({ per: 'hour', data: [] });
