@@ -1,5 +1,5 @@
 import type { LatencyCounts } from '../../../core/math/latency-sketch.js';
-import type { Width } from '../../../core/deployments/periods.js';
+import { periodMs, type Width } from '../../../core/deployments/periods.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { toJsonb } from '../../../platform/db/json.js';
 
@@ -161,7 +161,7 @@ export interface PeriodTotals extends RequestTotals {
   start: Date;
 }
 
-/** Rows that are read at once: a process has one for each deployment and period. */
+/** Rows of periods that are read at once: a process has one for each deployment and period. */
 const rowsAtOnce = 1_000;
 
 /**
@@ -180,12 +180,12 @@ export async function readPeriods(
             error_codes as "errorCodes"
        from deployment_counters where deployment_id = any($1) and width = $2 and start >= $3 and start < $4
       order by start, deployment_id limit $5`,
-    [deploymentIds, width, from, to, rowsAtOnce + 1],
+    [deploymentIds, width, from, to, width === 'all' ? null : rowsAtOnce + 1],
   );
-  const last = rows.length > rowsAtOnce ? rows.at(-1)!.start : null;
+  const last = width !== 'all' && rows.length > rowsAtOnce ? rows.at(-1)!.start : null;
   // The last period may be incomplete; one that fills the answer alone stays.
   const isCut = last !== null && +last > +rows[0]!.start;
-  const next = last === null ? null : isCut ? last : new Date(+last + 1);
+  const next = last === null || width === 'all' ? null : isCut ? last : new Date(+last + periodMs[width]);
   const sums: PeriodTotals[] = [];
   for (const row of isCut ? rows.filter(({ start }) => +start < +last) : rows) {
     const sum = sums.at(-1);

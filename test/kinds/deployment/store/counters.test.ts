@@ -1,7 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { maxCounted, writeCounters, type DeploymentCounter } from '../../../../src/kinds/deployment/store/counters.js';
+import {
+  maxCounted,
+  readPeriods,
+  writeCounters,
+  type DeploymentCounter,
+} from '../../../../src/kinds/deployment/store/counters.js';
 import { counterOf, readTotals } from '../../../support/counters.js';
 import { databaseOfFile } from '../../../support/database-of-file.js';
 
@@ -71,6 +76,22 @@ test('adds the counts of two processes, bucket by bucket, for each deployment', 
   });
   expect(await read(secondId)).toEqual({ ...nothing, requests: 1, errors: 1 });
   expect(await read(firstId, 'another')).toEqual(nothing);
+});
+
+test('adds the counts of all processes that ever were, and goes on behind a period that they fill', async () => {
+  const deploymentId = newId();
+  const start = '2026-03-04T10:00:00.000Z';
+  const processes = Array.from({ length: 1_200 }, (_, process) => ({
+    deploymentId,
+    counterId: `p${process}`,
+    requests: 1,
+  }));
+  await write(...processes.map(counterOf));
+  await write(...processes.map((counter) => counterOf({ ...counter, width: 'hour', start })));
+  expect((await read(deploymentId)).requests).toBe(1_200);
+  const range = { from: new Date(start), to: new Date('2026-03-04T23:00:00Z') };
+  const { next } = await db.org('default', (tx) => readPeriods(tx, [deploymentId], 'hour', range));
+  expect(next).toEqual(new Date('2026-03-04T11:00:00Z'));
 });
 
 test('a repeated state writes no row', async () => {
