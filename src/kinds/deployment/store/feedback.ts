@@ -28,7 +28,7 @@ export interface Feedback extends Record<string, unknown> {
   createdAt: Date;
 }
 
-/** An answer or an episode of a name; `id`: of this deployment alone. */
+/** An answer or an episode of a name; `deploymentId`: of this deployment alone. */
 export interface FeedbackSubject {
   orgId: string;
   name: string;
