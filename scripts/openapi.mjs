@@ -18,7 +18,7 @@ async function readDocument() {
   const { pino } = await import('pino');
   const { buildApp } = await import('../src/platform/http/app.ts');
   const { createBytesInFlight } = await import('../src/models/routes/bytes-in-flight.ts');
-  const { registerDeploymentInference } = await import('../src/models/routes/deployment.ts');
+  const { registerDeploymentInference } = await import('../src/models/routes/deployments/routes.ts');
   const { registerProxy } = await import('../src/models/routes/proxy.ts');
   const inference = { log: pino({ level: 'error' }), secretKey: Buffer.alloc(32), bytes: createBytesInFlight(0) };
   const app = await buildApp({

@@ -8,7 +8,7 @@ import { buildApp } from '../platform/http/app.js';
 import type { LoginTokens } from '../platform/http/dashboard/login-tokens.js';
 import type { HttpDeps } from '../platform/http/deps.js';
 import { createBytesInFlight } from '../models/routes/bytes-in-flight.js';
-import { registerDeploymentInference } from '../models/routes/deployment.js';
+import { registerDeploymentInference } from '../models/routes/deployments/routes.js';
 import { registerProxy } from '../models/routes/proxy.js';
 import type { Db } from '../platform/db/db.js';
 import { payloadCodec } from '../platform/temporal/codec.js';

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { createProviders } from '../../../src/models/client/providers.js';
 import type { Payer } from '../../../src/core/jobs/payer.js';
 import { createBytesInFlight } from '../../../src/models/routes/bytes-in-flight.js';
-import { DeploymentMeter } from '../../../src/models/routes/deployment-meter.js';
+import { DeploymentMeter } from '../../../src/models/routes/deployments/meter.js';
 import { changePayer, createSpendCheck, readSpendToday } from '../../../src/access/store/spend-quota.js';
 import { readQuotaRefused } from '../../../src/jobs/store/cost-budget.js';
 import { deleteRows } from '../../../src/retention/store/delete.js';

@@ -1,7 +1,7 @@
 import { createProviders } from '../../../src/models/client/providers.js';
 import type { HttpDeps } from '../../../src/platform/http/deps.js';
 import { createBytesInFlight } from '../../../src/models/routes/bytes-in-flight.js';
-import { registerDeploymentInference } from '../../../src/models/routes/deployment.js';
+import { registerDeploymentInference } from '../../../src/models/routes/deployments/routes.js';
 import { registerProxy } from '../../../src/models/routes/proxy.js';
 import { secretKey, type TestHttp } from './support.js';
 

@@ -3,7 +3,7 @@ import { modelListSchema, modelSchema } from '../contract/models.js';
 import type { Db } from '../../../platform/db/db.js';
 import { listServedNames, resolveDeployment } from '../store/deployments.js';
 import type { App } from '../../../platform/http/deps.js';
-import { unknownModel } from '../../../models/routes/not-ready.js';
+import { unknownModel } from '../../../models/routes/deployments/not-ready.js';
 import { openAiFailure } from '../../../models/routes/schema.js';
 
 const longestList = 1_000;

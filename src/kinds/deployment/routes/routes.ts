@@ -44,7 +44,7 @@ const createdSchema = z.object({
   temporal_url: z.string().nullable(),
 });
 
-/** Deployments: snapshots served under a name. `models/routes/deployment.ts` answers for them. */
+/** Deployments: snapshots served under a name. `models/routes/deployments` answers for them. */
 export function registerDeployments(app: App, deps: HttpDeps): void {
   registerCollection(app, deps);
   registerReads(app, deps);

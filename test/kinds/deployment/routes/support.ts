@@ -6,7 +6,7 @@ import type { ActivityDeps } from '../../../../activities/deps.js';
 import { createMetrics } from '../../../../src/service/metrics.js';
 import { createProviders } from '../../../../src/models/client/providers.js';
 import { createBytesInFlight } from '../../../../src/models/routes/bytes-in-flight.js';
-import { registerDeploymentInference } from '../../../../src/models/routes/deployment.js';
+import { registerDeploymentInference } from '../../../../src/models/routes/deployments/routes.js';
 import type { ProxyDeps } from '../../../../src/models/routes/call.js';
 import { ask, saying as sayingBy } from '../../../support/deployments-over-http.js';
 import { startFakeModel, type FakeModel } from '../../../support/fakes/model.js';

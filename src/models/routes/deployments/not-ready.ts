@@ -1,8 +1,8 @@
-import { jobKinds } from '../../core/jobs/kinds.js';
-import { readDeployment, readUpcoming, type DeploymentRow } from '../../kinds/deployment/store/deployments.js';
-import { readOpenEvaluation, type OpenEvaluation } from '../../kinds/deployment/store/gate.js';
-import type { Db } from '../../platform/db/db.js';
-import { ApiError } from '../../platform/http/server/errors.js';
+import { jobKinds } from '../../../core/jobs/kinds.js';
+import { readDeployment, readUpcoming, type DeploymentRow } from '../../../kinds/deployment/store/deployments.js';
+import { readOpenEvaluation, type OpenEvaluation } from '../../../kinds/deployment/store/gate.js';
+import type { Db } from '../../../platform/db/db.js';
+import { ApiError } from '../../../platform/http/server/errors.js';
 
 /** Seconds until another try: a build takes about one, a gate runs its container. */
 const retryAfter = { build: '1', gate: '5' };

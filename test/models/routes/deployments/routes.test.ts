@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { SnapshotContent } from '../../../src/kinds/deployment/contract/snapshot.js';
-import type { LlmStep } from '../../../src/core/graphs/graph.js';
-import { graphToJson } from '../../../src/core/graphs/json.js';
-import { setSnapshot } from '../../../src/kinds/deployment/store/deployments.js';
-import { putSnapshot } from '../../../src/kinds/deployment/store/snapshots.js';
-import type { ModelReply } from '../../support/fakes/model.js';
-import { gate } from '../../support/gate.js';
-import { deployments as base } from '../../support/jobs-over-http.js';
-import { until } from '../../support/until.js';
-import { deploymentsOfFile, question } from '../../kinds/deployment/routes/support.js';
+import type { SnapshotContent } from '../../../../src/kinds/deployment/contract/snapshot.js';
+import type { LlmStep } from '../../../../src/core/graphs/graph.js';
+import { graphToJson } from '../../../../src/core/graphs/json.js';
+import { setSnapshot } from '../../../../src/kinds/deployment/store/deployments.js';
+import { putSnapshot } from '../../../../src/kinds/deployment/store/snapshots.js';
+import type { ModelReply } from '../../../support/fakes/model.js';
+import { gate } from '../../../support/gate.js';
+import { deployments as base } from '../../../support/jobs-over-http.js';
+import { until } from '../../../support/until.js';
+import { deploymentsOfFile, question } from '../../../kinds/deployment/routes/support.js';
 
 const it = deploymentsOfFile({ lingerMs: 5_000 });
 let frozen: string;

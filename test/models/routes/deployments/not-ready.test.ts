@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { deploymentActivities } from '../../../activities/deployments/build.js';
-import type { ActivityDeps } from '../../../activities/deps.js';
-import { activityOf } from '../../support/job-activity.js';
-import { deployments as base } from '../../support/jobs-over-http.js';
-import { deploymentsOfFile, question, saying, type TestDeployments } from '../../kinds/deployment/routes/support.js';
-import { finish } from '../../platform/http/support.js';
+import { deploymentActivities } from '../../../../activities/deployments/build.js';
+import type { ActivityDeps } from '../../../../activities/deps.js';
+import { activityOf } from '../../../support/job-activity.js';
+import { deployments as base } from '../../../support/jobs-over-http.js';
+import { deploymentsOfFile, question, saying, type TestDeployments } from '../../../kinds/deployment/routes/support.js';
+import { finish } from '../../../platform/http/support.js';
 
 const it = deploymentsOfFile({ held: true });
 const ref = (jobId: string) => ({ orgId: 'default', jobId });

@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import pg from 'pg';
 import { pino } from 'pino';
-import { DeploymentMeter, type CountedRequest } from '../../../src/models/routes/deployment-meter.js';
-import { connect, type Db } from '../../../src/platform/db/db.js';
-import { readFailures, readPeriods } from '../../../src/kinds/deployment/store/counters.js';
-import { readTotals } from '../../support/counters.js';
-import { createDatabase } from '../../support/servers/embedded.js';
-import { gate } from '../../support/gate.js';
-import { until } from '../../support/until.js';
-import { startTcpProxies, type TcpProxies } from '../../support/servers/tcp-proxies.js';
+import { DeploymentMeter, type CountedRequest } from '../../../../src/models/routes/deployments/meter.js';
+import { connect, type Db } from '../../../../src/platform/db/db.js';
+import { readFailures, readPeriods } from '../../../../src/kinds/deployment/store/counters.js';
+import { readTotals } from '../../../support/counters.js';
+import { createDatabase } from '../../../support/servers/embedded.js';
+import { gate } from '../../../support/gate.js';
+import { until } from '../../../support/until.js';
+import { startTcpProxies, type TcpProxies } from '../../../support/servers/tcp-proxies.js';
 
 // Invariants: every request is counted once despite losses on the way to the database; `count`
 // resolves when counted or after its patience; an organization has one write in flight and waits

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { v7 as uuid } from 'uuid';
-import { startOf, widths, type Width } from '../../core/deployments/periods.js';
-import { addLatency } from '../../core/math/latency-sketch.js';
-import type { Db } from '../../platform/db/db.js';
+import { startOf, widths, type Width } from '../../../core/deployments/periods.js';
+import { addLatency } from '../../../core/math/latency-sketch.js';
+import type { Db } from '../../../platform/db/db.js';
 import {
   keptFailures,
   maxCounted,
@@ -12,9 +12,9 @@ import {
   type EpisodeAnswer,
   type Failure,
   type SpendCounter,
-} from '../../kinds/deployment/store/counters.js';
-import { retryTransient } from '../../platform/db/patience.js';
-import { settleWithin } from '../../platform/http/server/in-time.js';
+} from '../../../kinds/deployment/store/counters.js';
+import { retryTransient } from '../../../platform/db/patience.js';
+import { settleWithin } from '../../../platform/http/server/in-time.js';
 
 /** Above this many deployments, counters idle for this long are dropped. */
 const kept = 1_000;
