@@ -3,7 +3,8 @@ import { evaluateGate, type GateVerdict } from '../../src/core/deployments/gate.
 import { changedSeeds } from '../../src/core/math/repeated-pairs.js';
 import { gateJudged } from '../../src/core/events/deployments.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import { readLive, setGateResult } from '../../src/kinds/deployment/store/deployments.js';
+import { setGateResult } from '../../src/kinds/deployment/store/deployments.js';
+import { readLive } from '../../src/kinds/deployment/store/served.js';
 import {
   gateJobId,
   gateNumber,

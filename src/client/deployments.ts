@@ -52,12 +52,33 @@ export class DeploymentHandle extends Handle<Answer<'getDeployment'>, Answer<'cr
     return this.client.request('listDeploymentFailures', { ...options, path: this.path });
   }
 
+  /** Requests whose texts `log` keeps, newest first. */
+  requests(
+    query?: Query<'searchDeploymentRequests'>,
+    options?: CallOptions,
+  ): AsyncGenerator<Item<'searchDeploymentRequests'>, void> {
+    return this.client.list('searchDeploymentRequests', { ...options, path: this.path, query });
+  }
+
+  /** Makes a data set of these requests. */
+  datasetOfRequests(
+    body?: Body<'createDatasetOfRequests'>,
+    options?: CallOptions,
+  ): Promise<Answer<'createDatasetOfRequests'>> {
+    return this.client.request('createDatasetOfRequests', { ...options, path: this.path, body });
+  }
+
+  /** Deletes the texts of an answer. */
+  deleteRequest(answerId: string, options?: CallOptions): Promise<undefined> {
+    return this.client.request('deleteDeploymentRequest', { ...options, path: { ...this.path, answer_id: answerId } });
+  }
+
   /** Gives the name back to the deployment that had it before. */
   rollback(options?: CallOptions): Promise<Answer<'rollBackDeployment'>> {
     return this.client.request('rollBackDeployment', { ...options, path: this.path });
   }
 
-  /** Changes labels, or archives. */
+  /** Changes settings and labels, or archives. */
   update(body: Body<'updateDeployment'>, options?: CallOptions): Promise<Answer<'updateDeployment'>> {
     return this.client.request('updateDeployment', { ...options, path: this.path, body });
   }

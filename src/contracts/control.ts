@@ -7,7 +7,7 @@ import { runAlways, valueAt } from './validation.js';
 const reason = z.string().max(2_000).nullish().describe('Accepted from the existing client; not stored.');
 
 /** Fields of PATCH beside the state; null removes a label. */
-const markFields = {
+export const markFields = {
   name: labelFields.name.describe('Replaces the name; null removes it.'),
   tags: labelFields.tags.describe('Replaces all tags; null removes them.'),
   metadata: labelFields.metadata.describe('Replaces all metadata; null removes it.'),
@@ -16,18 +16,6 @@ const markFields = {
 };
 const markNames = Object.keys(markFields);
 const anyMark = `one of ${markNames.slice(0, -1).join(', ')} and ${markNames.at(-1)}`;
-
-const { name: _servedName, ...deploymentMarks } = markFields;
-const deploymentMarkNames = Object.keys(deploymentMarks);
-
-/** Body of PATCH of a deployment, whose name is the one that it serves. */
-export const deploymentChangeSchema = z
-  .strictObject(deploymentMarks, 'must be a JSON object')
-  .refine(
-    (body) => deploymentMarkNames.some((field) => valueAt(body, field) !== undefined),
-    `must have one of ${deploymentMarkNames.join(', ')}`,
-  )
-  .meta(anyRequired(...deploymentMarkNames));
 
 /** Body of PATCH: a state, or labels and `archived`. */
 export const jobChangeSchema = z

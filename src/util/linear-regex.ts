@@ -38,6 +38,8 @@ export interface LinearRegex {
   searched: number;
   /** Whether any part of the text matches. */
   test(text: string): boolean;
+  /** The text with `by`, which is taken as it is, in place of each match; null: it is too long. */
+  replace(text: string, by: string): string | null;
 }
 
 /** The pattern with flags of i, m and s, or why it cannot be used, as a predicate. */
@@ -74,6 +76,8 @@ function compile(pattern: string, flags: string): Compiled {
     cost: size + 10 * classes,
     searched,
     test: (text) => compiled.matcher(text.slice(0, searched)).find(),
+    replace: (text, by) =>
+      text.length > searched ? null : compiled.matcher(text).replaceAll(by.replaceAll(/[\\$]/g, '\\$&')),
   };
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { paused } from '../../src/core/events/jobs.js';
 import type { Db } from '../../src/platform/db/db.js';
 import { writeCounters } from '../../src/kinds/deployment/store/counters.js';
+import { insertRequests } from '../../src/kinds/deployment/store/logged-requests.js';
 import { recordFeedback } from '../../src/kinds/deployment/store/feedback.js';
 import { insertDeployment, setSnapshot, promote } from '../../src/kinds/deployment/store/deployments.js';
 import { putDataset } from '../../src/datasets/store/datasets.js';
@@ -55,6 +56,7 @@ export const tables = [
   'deployment_names',
   'deployment_counters',
   'deployment_failures',
+  'deployment_requests',
   'episode_answers',
   'deployment_feedback',
   'deployment_metrics',
@@ -140,7 +142,7 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
       policy: { provider: 'p', model: 'm' },
       provenance: { source: 'messages', job_id: null, candidate_id: null, reward: null, verdict: null },
     });
-    await insertDeployment(tx, job, 'name');
+    await insertDeployment(tx, job, { name: 'name' });
     await setSnapshot(tx, job.jobId, snapshot);
     await promote(tx, job);
     const dataset = { id: `ds_${org}`, numRows: 1, columns: [], bytes: 2 };
@@ -158,6 +160,10 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
     const at = new Date().toISOString();
     const failures = [{ deploymentId, answerId: 'a', at, status: 502, code: 'c', message: '', latencyMs: 1 }];
     await writeCounters(tx, org, { counters: [counterOf({ deploymentId })], spend: [spend], episodes, failures });
+    const texts = { provider: 'p', model: 'm', request: '{}', answer: '{}' };
+    const totals = { outcome: 'ok' as const, latencyMs: 1, promptTokens: 1, completionTokens: 1, costUsd: 0 };
+    const logged = { deploymentId: job.jobId, answerId: 'a', at, code: null, correlationId: null, ...texts, ...totals };
+    await insertRequests(tx, org, [logged]);
     const subject = { orgId: org, name: 'name', deploymentId: null };
     const about = { answerId: 'a', answered: { deploymentId: job.jobId, at: new Date() } };
     await recordFeedback(tx, { ...subject, about }, { key: '', content: { reward: 1 } });

@@ -76,8 +76,8 @@ def patch(collection: str, job_id: str, body: Mapping[str, Any]) -> Request:
     return Request("PATCH", path_of(collection, job_id), json=dict(body))
 
 
-def delete(collection: str, job_id: str) -> Request:
-    return Request("DELETE", path_of(collection, job_id))
+def delete(collection: str, job_id: str, *below: str) -> Request:
+    return Request("DELETE", path_of(collection, job_id, *below))
 
 
 def reward(
@@ -105,8 +105,13 @@ def pages(collection: str, query: Mapping[str, Any]) -> Pager:
     return Pager(collection, as_json, field)
 
 
-def pages_below(collection: str, job_id: str, *below: str) -> Pager:
-    return Pager(path_of(collection, job_id, *below), {"limit": 1000})
+def pages_below(collection: str, job_id: str, *below: str, **query: Any) -> Pager:
+    return Pager(path_of(collection, job_id, *below), {"limit": 1000, **query})
+
+
+def named(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields by their names in the API: `from_` is `from`."""
+    return {name.rstrip("_"): value for name, value in fields.items()}
 
 
 def upload(data: Any) -> Request:

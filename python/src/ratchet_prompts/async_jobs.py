@@ -204,6 +204,10 @@ class AsyncDeployment(AsyncJob):
         """Waits until it is ready; raises JobFailed if its gate refuses."""
         return cast(t.DeploymentState, await self._wait(on_event, timeout))
 
+    async def update(self, **changes: Any) -> Any:
+        """Changes settings, such as `log`, and labels; None removes one."""
+        return await self._http.json(requests.patch(self._collection, self.id, changes))
+
     async def stats(self) -> Any:
         return await self._read("stats")
 
@@ -224,6 +228,19 @@ class AsyncDeployment(AsyncJob):
         return cast(
             AsyncIterator[t.Feedback], self._http.rows(requests.pages_below(self._collection, self.id, "feedback"))
         )
+
+    def requests(self, **filters: Unpack[t.LoggedFilter]) -> AsyncIterator[t.LoggedRequest]:
+        """Requests whose texts `log` keeps, newest first."""
+        pages = requests.pages_below(self._collection, self.id, "requests", **{"limit": 100, **requests.named(filters)})
+        return cast(AsyncIterator[t.LoggedRequest], self._http.rows(pages))
+
+    async def dataset_of_requests(self, **wanted: Unpack[t.LoggedDatasetRequest]) -> t.LoggedDataset:
+        """Makes a data set of requests; corrected answers are what is expected."""
+        return cast(t.LoggedDataset, await self._command("requests/dataset", requests.named(wanted)))
+
+    async def delete_request(self, answer_id: str) -> None:
+        """Deletes the texts of an answer."""
+        await self._http.json(requests.delete(self._collection, self.id, "requests", answer_id))
 
     async def rollback(self) -> Any:
         """Gives the name back to the deployment that had it before."""

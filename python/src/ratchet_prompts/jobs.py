@@ -205,6 +205,10 @@ class Deployment(Job):
         """Waits until it is ready; raises JobFailed if its gate refuses."""
         return cast(t.DeploymentState, self._wait(on_event, timeout))
 
+    def update(self, **changes: Any) -> Any:
+        """Changes settings, such as `log`, and labels; None removes one."""
+        return self._http.json(requests.patch(self._collection, self.id, changes))
+
     def stats(self) -> Any:
         return self._read("stats")
 
@@ -223,6 +227,19 @@ class Deployment(Job):
     def list_feedback(self) -> Iterator[t.Feedback]:
         """What was reported of its answers, newest first."""
         return cast(Iterator[t.Feedback], self._http.rows(requests.pages_below(self._collection, self.id, "feedback")))
+
+    def requests(self, **filters: Unpack[t.LoggedFilter]) -> Iterator[t.LoggedRequest]:
+        """Requests whose texts `log` keeps, newest first."""
+        pages = requests.pages_below(self._collection, self.id, "requests", **{"limit": 100, **requests.named(filters)})
+        return cast(Iterator[t.LoggedRequest], self._http.rows(pages))
+
+    def dataset_of_requests(self, **wanted: Unpack[t.LoggedDatasetRequest]) -> t.LoggedDataset:
+        """Makes a data set of requests; corrected answers are what is expected."""
+        return cast(t.LoggedDataset, self._command("requests/dataset", requests.named(wanted)))
+
+    def delete_request(self, answer_id: str) -> None:
+        """Deletes the texts of an answer."""
+        self._http.json(requests.delete(self._collection, self.id, "requests", answer_id))
 
     def rollback(self) -> Any:
         """Gives the name back to the deployment that had it before."""

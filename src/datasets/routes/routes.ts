@@ -3,23 +3,15 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { pageQuery, pageSchema } from '../../contracts/common.js';
 import { datasetRowSchema, datasetSchema, uploadLimits } from '../contract/dataset.js';
-import {
-  deleteDataset,
-  listDatasetRows,
-  listDatasets,
-  putDataset,
-  readDataset,
-  type Dataset,
-} from '../store/datasets.js';
+import { deleteDataset, listDatasetRows, listDatasets, readDataset, type Dataset } from '../store/datasets.js';
 import type { Db } from '../../platform/db/db.js';
 import type { App, HttpDeps } from '../../platform/http/deps.js';
-import { requireRoomForBytes } from '../../jobs/routes/quota.js';
-import { iso } from '../../jobs/routes/view.js';
 import { ApiError, refuse } from '../../platform/http/server/errors.js';
 import { numberedPage, parseCursor, parseTimeCursor, timedPage } from '../../platform/http/server/pages.js';
 import { bodyProblems, problems } from '../../platform/http/server/schema.js';
 import type { Format } from './rows.js';
-import { discardRest, tooLarge, withUpload } from './upload.js';
+import { datasetView, storeRows } from './stored.js';
+import { discardRest, tooLarge } from './upload.js';
 
 const datasetsBase = '/api/v1/datasets';
 const tags = ['Data sets'];
@@ -81,11 +73,12 @@ function registerUpload(app: App, db: Db): void {
       const format = formatOf(request);
       // A request without a body has no stream.
       const body = (request.body as Readable | undefined) ?? Readable.from([]);
-      const stored = store(db, request.caller.orgId, format, body);
+      const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+      const stored = storeRows(db, request.caller.orgId, format, chunks);
       // The unread rest of a refused file would block its client and the connection.
       const { dataset, isNew } = await stored.finally(() => discardRest(body));
       if (isNew) void reply.header('location', `${datasetsBase}/${dataset.id}`);
-      return reply.code(isNew ? 201 : 200).send(viewOf(dataset));
+      return reply.code(isNew ? 201 : 200).send(datasetView(dataset));
     },
   );
 }
@@ -97,17 +90,6 @@ function formatOf({ headers, raw }: FastifyRequest): Format {
   if (format) return format;
   raw.resume();
   throw new ApiError(415, 'unsupported_media_type', `Send the file as ${Object.keys(formats).join(', ')}.`);
-}
-
-async function store(db: Db, orgId: string, format: Format, file: Readable) {
-  const chunks = file.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
-  return withUpload(format, chunks, (upload) =>
-    db.org(orgId, async (tx) => {
-      const { dataset } = upload;
-      if (!(await readDataset(tx, dataset.id))) await requireRoomForBytes(tx, orgId, dataset.bytes);
-      return putDataset(tx, orgId, dataset, upload.batches());
-    }),
-  );
 }
 
 function registerList(app: App, db: Db): void {
@@ -126,7 +108,7 @@ function registerList(app: App, db: Db): void {
       const { limit, cursor } = request.query;
       const after = parseTimeCursor(cursor);
       const rows = await db.org(request.caller.orgId, (tx) => listDatasets(tx, { after, limit: limit + 1 }));
-      return timedPage(rows, limit, ({ id }) => id, viewOf);
+      return timedPage(rows, limit, ({ id }) => id, datasetView);
     },
   );
 }
@@ -143,7 +125,7 @@ function registerGet(app: App, db: Db): void {
         response: { 200: datasetSchema, ...problems(404) },
       },
     },
-    async ({ caller, params }) => viewOf(await find(db, caller.orgId, params.dataset_id)),
+    async ({ caller, params }) => datasetView(await find(db, caller.orgId, params.dataset_id)),
   );
 }
 
@@ -206,8 +188,4 @@ async function find(db: Db, orgId: string, id: string): Promise<Dataset> {
   const dataset = isId ? await db.org(orgId, (tx) => readDataset(tx, id)) : null;
   if (!dataset) throw refuse.notFound(`data set ${id.slice(0, 100)}`);
   return dataset;
-}
-
-function viewOf({ id, numRows, columns, bytes, createdAt }: Dataset): z.infer<typeof datasetSchema> {
-  return { dataset_id: id, num_rows: numRows, columns, bytes, created_at: iso(createdAt) };
 }

@@ -15,6 +15,7 @@ const ofDeployments = [
   'episode_answers',
   'deployment_feedback',
   'deployment_failures',
+  'deployment_requests',
   'deployment_counters',
   'deployment_metrics',
 ];

@@ -4,6 +4,7 @@ import { readStoredBytes } from '../../access/store/stored-bytes.js';
 import type { Db, Tx } from '../../platform/db/db.js';
 import type { JobRef } from '../../jobs/store/events.js';
 import { keptMs, periods, type Period } from '../../core/deployments/periods.js';
+import { deleteRequests, readDeploymentsWithTexts } from '../../kinds/deployment/store/logged-requests.js';
 import { deleteBatches } from './batches.js';
 
 /** Marks an organization and revokes its keys. `mismatch`: it has another name. */
@@ -55,6 +56,7 @@ const tables = [
   'provider_keys',
   'deployment_counters',
   'deployment_failures',
+  'deployment_requests',
   'episode_answers',
   'deployment_feedback',
   'deployment_metrics',
@@ -87,15 +89,24 @@ export async function deleteOldAudit(db: Db, orgId: string, days: number): Promi
 }
 
 /** How long the messages of failed requests are kept. */
-const failuresMs = 30 * 86_400_000;
+const dayMs = 86_400_000;
+const failuresMs = 30 * dayMs;
+const textsPerBatch = 1_000;
 
-/** Deletes statistics and episodes of deployments that are no longer kept, in batches. */
+/** Deletes what is no longer kept of the requests of deployments, in batches. */
 export async function deleteOldTraffic(db: Db, orgId: string, now = Date.now()): Promise<void> {
+  for (const { id, keepDays } of await db.org(orgId, readDeploymentsWithTexts))
+    await deleteTexts(db, orgId, id, new Date(now - keepDays * dayMs));
   const ofPeriod = (period: Period) => `width = '${period}' and start`;
   await deleteBefore(db, orgId, 'episode_answers', 'created_at', now - keptMs.hour);
   await deleteBefore(db, orgId, 'deployment_failures', 'at', now - failuresMs);
   for (const table of ['deployment_counters', 'deployment_metrics'])
     for (const period of periods) await deleteBefore(db, orgId, table, ofPeriod(period), now - keptMs[period]);
+}
+
+async function deleteTexts(db: Db, orgId: string, deploymentId: string, before: Date): Promise<void> {
+  const deleteSome = (tx: Tx) => deleteRequests(tx, deploymentId, before, textsPerBatch);
+  while ((await db.org(orgId, deleteSome)) > 0);
 }
 
 async function deleteBefore(db: Db, orgId: string, table: string, column: string, beforeMs: number): Promise<void> {

@@ -125,6 +125,8 @@ function idsOf(name: string, prefix: string, of: Resources): string[] | null {
     org_id: null,
     version: null,
     correlation_id: null,
+    // Signed; kinds/deployment/routes/logged-requests.test.ts.
+    answer_id: null,
     // A name; provider-keys.test.ts.
     provider: null,
   };

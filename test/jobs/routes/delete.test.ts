@@ -86,7 +86,7 @@ test('a job that a deployment or an evaluation uses stays', async () => {
       [id, JSON.stringify({ kind: 'deployment', name: 'd', gate: null, source: { kind: 'session', jobId: session } })],
     );
     await tx.query(`insert into job_controls (job_id, org_id) values ($1, 'default')`, [id]);
-    await insertDeployment(tx, { orgId: 'default', jobId: id }, 'd');
+    await insertDeployment(tx, { orgId: 'default', jobId: id }, { name: 'd' });
     const closed = { status: 'completed', stoppedBy: null, error: null, events: [], accepted: [] } as const;
     await finishJob(tx, { orgId: 'default', jobId: id }, { ...closed, events: [], accepted: [] });
   });

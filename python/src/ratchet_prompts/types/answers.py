@@ -204,6 +204,7 @@ class DeploymentState(TypedDict):
     live: bool
     snapshot_id: Optional[str]
     gate: Optional[Dict[str, Any]]
+    log: Optional[Dict[str, Any]]
     chat_completions_url: str
     name_chat_completions_url: str
     error: Optional[str]
@@ -252,6 +253,30 @@ class Dataset(TypedDict):
     dataset_id: str
     num_rows: int
     columns: List[Column]
+
+
+class LoggedDataset(Dataset):
+    left_out: int
+
+
+class LoggedRequest(TypedDict):
+    answer_id: str
+    deployment_id: str
+    at: str
+    outcome: str
+    code: Optional[str]
+    provider: str
+    model: str
+    latency_ms: float
+    prompt_tokens: Optional[int]
+    completion_tokens: Optional[int]
+    cost_usd: Optional[float]
+    correlation_id: Optional[str]
+    reward: Union[float, bool, None]
+    corrected: Optional[str]
+    reports: int
+    request: Optional[Dict[str, Any]]
+    answer: Optional[Dict[str, Any]]
 
 
 class DatasetRow(TypedDict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence, TypedDict, Union
+from typing import Any, Mapping, Optional, Sequence, TypedDict, Union
 
 from .common import Metadata, Prompt, Seeds
 
@@ -80,6 +80,7 @@ class DeploymentRequest(TypedDict, total=False):
     name: str
     source: Mapping[str, Any]
     gate: Mapping[str, Any]
+    log: Optional[Mapping[str, Any]]
     tags: Sequence[str]
     metadata: Metadata
     notes: str
@@ -96,3 +97,22 @@ class FeedbackRequest(TypedDict, total=False):
     metrics: Mapping[str, Union[float, bool]]
     comment: str
     corrected: str
+
+
+class LoggedFilter(TypedDict, total=False):
+    """Which requests of a deployment; times as in 2026-03-04T10:00:00Z."""
+
+    from_: str
+    to: str
+    outcome: str
+    code: str
+    correlation_id: str
+    feedback: str
+    min_reward: float
+    max_reward: float
+    q: str
+
+
+class LoggedDatasetRequest(LoggedFilter, total=False):
+    limit: int
+    expected: str

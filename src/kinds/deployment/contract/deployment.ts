@@ -23,6 +23,7 @@ import { seedsSchema } from '../../../contracts/seeds.js';
 import { runAlways, unlessMissing, valueAt, wholeParameter } from '../../../contracts/validation.js';
 import { provenanceSchema } from './snapshot.js';
 import { servedPolicySchema } from './served-policy.js';
+import { settingFields, settingViewFields } from './settings.js';
 
 const name = z
   .string(unlessMissing('must be a string'))
@@ -115,6 +116,7 @@ export const createDeploymentSchema = z.strictObject(
     name,
     source: sourceSchema,
     gate: gateSchema.optional(),
+    ...settingFields,
     tags: labelFields.tags,
     metadata: labelFields.metadata,
     notes: labelFields.notes,
@@ -207,6 +209,7 @@ export const deploymentSchema = z
       verdict: provenanceSchema.shape.verdict,
     }),
     gate: gateView.nullable(),
+    ...settingViewFields,
     chat_completions_url: z.string().describe('Endpoint of this deployment.'),
     name_chat_completions_url: z.string().describe('Endpoint of the live deployment of the name.'),
     previous_id: z.string().nullable().describe('The deployment that was live before; a rollback restores it.'),

@@ -1,8 +1,10 @@
 /** Changes of a deployment: its labels, the way back, and its end. */
 import { z } from 'zod';
-import { commandBodySchema, deploymentChangeSchema } from '../../../contracts/control.js';
+import { commandBodySchema } from '../../../contracts/control.js';
+import { deploymentChangeSchema } from '../contract/change.js';
 import { deploymentStatusSchema, rolledBackSchema } from '../contract/deployment.js';
 import { deleteDeployment, rollBack, type DeploymentRow } from '../store/deployments.js';
+import { changeSettings } from '../store/settings.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
 import { mark } from '../../../jobs/routes/labels.js';
 import { ApiError } from '../../../platform/http/server/errors.js';
@@ -19,7 +21,7 @@ export function registerChanges(app: App, deps: HttpDeps): void {
       schema: {
         tags,
         operationId: 'updateDeployment',
-        summary: 'Label or archive a deployment',
+        summary: 'Change settings and labels of a deployment, or archive it',
         params: liveParams,
         body: deploymentChangeSchema,
         response: { 200: deploymentStateSchema, ...bodyProblems(404) },
@@ -27,7 +29,9 @@ export function registerChanges(app: App, deps: HttpDeps): void {
     },
     async (request) => {
       const { id, orgId, status, workflowId } = await findServing(deps, request, request.params.deployment_id);
-      await mark(deps, { orgId, jobId: id, workflowId }, request.body);
+      const { log, ...marks } = request.body;
+      if (log !== undefined) await deps.db.org(orgId, (tx) => changeSettings(tx, id, { log }));
+      if (Object.keys(marks).length > 0) await mark(deps, { orgId, jobId: id, workflowId }, marks);
       return { id, status };
     },
   );

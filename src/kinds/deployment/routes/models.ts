@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { modelListSchema, modelSchema } from '../contract/models.js';
 import type { Db } from '../../../platform/db/db.js';
-import { listServedNames, resolveDeployment } from '../store/deployments.js';
+import { listServedNames, resolveDeployment } from '../store/served.js';
 import type { App } from '../../../platform/http/deps.js';
 import { unknownModel } from '../../../models/routes/deployments/not-ready.js';
 import { openAiFailure } from '../../../models/routes/schema.js';

@@ -17,6 +17,7 @@ import { registerChanges } from './changes.js';
 import { registerFeedback } from './feedback.js';
 import { find, path, tags } from './find.js';
 import { gateSpec } from './gate.js';
+import { registerLoggedRequests } from './logged-requests.js';
 import { resolveSource } from './source.js';
 import { completionUrls, deploymentsBase as base, deploymentSummary, deploymentView } from './view.js';
 import { registerStats } from './stats.js';
@@ -51,6 +52,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
   registerChanges(app, deps);
   registerFeedback(app, deps);
   registerStats(app, deps);
+  registerLoggedRequests(app, deps);
   registerSnapshots(app, deps);
   registerModels(app, deps);
 }
@@ -97,7 +99,7 @@ function registerCollection(app: App, deps: HttpDeps): void {
 async function creationOf(
   deps: HttpDeps,
   request: FastifyRequest,
-  { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, ...labels }: CreateDeployment,
+  { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, log, ...labels }: CreateDeployment,
 ): Promise<Creation> {
   const resolved = await resolveSource(deps, request, requested);
   const { judged, keep } = gateRequest
@@ -112,7 +114,7 @@ async function creationOf(
     correlationId: null,
     containerApiKey: gateRequest?.container_api_key,
     prepare: keep,
-    store: (tx, job) => insertDeployment(tx, job, name),
+    store: (tx, job) => insertDeployment(tx, job, { name, settings: { log } }),
     location: (id) => `${base}/${id}/status`,
     answer: ({ jobId: id, workflowId }) => ({
       id,

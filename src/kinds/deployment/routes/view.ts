@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { conclusionOf } from '../../../core/math/statistics.js';
 import { jobKinds } from '../../../core/jobs/kinds.js';
 import type { deploymentListSchema, deploymentSchema, GateView } from '../contract/deployment.js';
+import type { DeploymentSettings } from '../contract/settings.js';
 import type { DeploymentHead, DeploymentRow } from '../store/deployments.js';
 import type { OpenEvaluation } from '../store/gate.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
@@ -35,6 +36,7 @@ export function deploymentView(
       verdict: row.provenance?.verdict ?? null,
     },
     gate: gateView(row, evaluation),
+    ...settingsView(row.settings),
     ...completionUrls(row, publicUrl),
     previous_id: row.previousId,
     ready_at: isoOrNull(row.liveAt),
@@ -47,6 +49,11 @@ export function deploymentView(
     workflow_id: row.workflowId,
     temporal_url: temporalUrl(row.workflowId),
   };
+}
+
+/** Settings; null: none. */
+function settingsView({ log }: DeploymentSettings) {
+  return { log: log ?? null };
 }
 
 /** Inference URLs of a deployment and its name. */

@@ -3,8 +3,10 @@ import type { Labels, Marks } from '../../../contracts/labels.js';
 import type { GateVerdict } from '../../../core/deployments/gate.js';
 import type { DeploymentSpec } from '../../../core/jobs/spec.js';
 import type { DeploymentStatus } from '../contract/deployment.js';
+import type { DeploymentSettings } from '../contract/settings.js';
 import type { SnapshotContent } from '../contract/snapshot.js';
 import { recordServiceChange } from '../../../access/store/audit-log.js';
+import type { SettingChanges } from './settings.js';
 import type { Tx } from '../../../platform/db/db.js';
 import type { JobRef } from '../../../jobs/store/events.js';
 import type { Stuck } from '../../../jobs/store/stuck.js';
@@ -32,6 +34,7 @@ export interface DeploymentRow extends Omit<Marks, 'name'>, Record<string, unkno
   live: boolean;
   snapshotId: string | null;
   spec: DeploymentSpec;
+  settings: DeploymentSettings;
   gate: GateResult | null;
   previousId: string | null;
   liveAt: Date | null;
@@ -61,15 +64,28 @@ const cancelled: JobFault = {
 const error = `coalesce(j.error_details, case j.status when 'cancelled' then '${JSON.stringify(cancelled)}'::jsonb end)`;
 
 const columns = `d.id, d.org_id as "orgId", d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
-  j.tags, j.metadata, j.notes, j.archived, j.spec, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
+  j.tags, j.metadata, j.notes, j.archived, j.spec, d.settings, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
   j.completed_at as "completedAt", ${error} as "errorDetails", j.stuck, j.warnings, ${webhookOf('j.id')} as webhook, j.workflow_id as "workflowId",
    (select s.content->'provenance' from snapshots s where s.org_id = d.org_id and s.id = d.snapshot_id) as provenance`;
 const tables = `deployments d join jobs j on j.id = d.id
   left join deployment_names n on n.org_id = d.org_id and n.name = d.name and n.deployment_id = d.id`;
 
-/** Stores the part of a deployment beside its job. */
-export async function insertDeployment(tx: Tx, job: JobRef, name: string): Promise<void> {
-  await tx.query('insert into deployments (id, org_id, name) values ($1, $2, $3)', [job.jobId, job.orgId, name]);
+/**
+ * Stores the part of a deployment beside its job. Settings that are not given are those of the
+ * deployment that serves the name.
+ */
+export async function insertDeployment(
+  tx: Tx,
+  job: JobRef,
+  { name, settings = {} }: { name: string; settings?: SettingChanges },
+): Promise<void> {
+  await tx.query(
+    `insert into deployments (id, org_id, name, settings)
+     select $1, $2, $3, jsonb_strip_nulls(coalesce((
+       select d.settings from deployment_names n join deployments d on d.id = n.deployment_id
+        where n.org_id = $2 and n.name = $3 and d.deleted_at is null), '{}') || $4::jsonb)`,
+    [job.jobId, job.orgId, name, toJsonb(settings)],
+  );
 }
 
 /**
@@ -134,25 +150,6 @@ export async function listDeployments(
   );
 }
 
-/** The deployment that answers a request; `snapshotId` null: not ready. */
-export interface ServedDeployment extends Record<string, unknown> {
-  id: string;
-  snapshotId: string | null;
-  liveAt: Date | null;
-}
-
-/** The deployment with this id or serving this name; null: none. */
-export async function resolveDeployment(tx: Tx, ref: string): Promise<ServedDeployment | null> {
-  const [row] = await tx.query<ServedDeployment>(
-    `select d.id, case when d.live_at is not null then d.snapshot_id end as "snapshotId", d.live_at as "liveAt" from deployments d
-      where d.deleted_at is null and d.id = coalesce(
-        (select deployment_id from deployment_names where org_id = current_setting('app.org') and name = $1), $1)`,
-    [ref],
-    'resolve_deployment',
-  );
-  return row ?? null;
-}
-
 /** The deployments of a name that are not deleted. */
 export async function readVersions(tx: Tx, name: string): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(
@@ -160,31 +157,6 @@ export async function readVersions(tx: Tx, name: string): Promise<string[]> {
     [name],
   );
   return rows.map(({ id }) => id);
-}
-
-/** A name that a deployment serves. */
-export interface ServedName extends Record<string, unknown> {
-  name: string;
-  liveAt: Date;
-}
-
-/** The names that deployments serve, in order. */
-export async function listServedNames(tx: Tx, limit: number): Promise<ServedName[]> {
-  return tx.query<ServedName>(
-    `select n.name, d.live_at as "liveAt" from deployment_names n join deployments d on d.id = n.deployment_id
-      where n.org_id = current_setting('app.org') and d.deleted_at is null order by n.name limit $1`,
-    [limit],
-  );
-}
-
-/** The deployment and snapshot that serve a name; null: none. */
-export async function readLive(tx: Tx, name: string): Promise<{ id: string; snapshotId: string } | null> {
-  const [row] = await tx.query<{ id: string; snapshotId: string }>(
-    `select d.id, d.snapshot_id as "snapshotId" from deployment_names n join deployments d on d.id = n.deployment_id
-      where n.org_id = current_setting('app.org') and n.name = $1 and d.deleted_at is null`,
-    [name],
-  );
-  return row ?? null;
 }
 
 /** Stores the deployment's snapshot. */

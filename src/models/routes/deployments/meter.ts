@@ -3,18 +3,11 @@ import { v7 as uuid } from 'uuid';
 import { startOf, widths, type Width } from '../../../core/deployments/periods.js';
 import { addLatency } from '../../../core/math/latency-sketch.js';
 import type { Db } from '../../../platform/db/db.js';
-import {
-  keptFailures,
-  maxCounted,
-  noRequests,
-  writeCounters,
-  type DeploymentCounter,
-  type EpisodeAnswer,
-  type Failure,
-  type SpendCounter,
-} from '../../../kinds/deployment/store/counters.js';
+import { maxCounted, noRequests, type Failure, type SpendCounter } from '../../../kinds/deployment/store/counters.js';
+import type { LoggedRequest } from '../../../kinds/deployment/store/logged-requests.js';
 import { retryTransient } from '../../../platform/db/patience.js';
 import { settleWithin } from '../../../platform/http/server/in-time.js';
+import { PendingCounts, type Counter } from './pending-counts.js';
 
 /** Above this many deployments, counters idle for this long are dropped. */
 const kept = 1_000;
@@ -43,11 +36,8 @@ export interface CountedRequest {
   completionTokens: number | null;
   /** null: unknown; 0: free. */
   costUsd: number | null;
-}
-
-interface Counter extends DeploymentCounter {
-  /** Requests already counted in the database. */
-  written: number;
+  /** If the deployment keeps them. */
+  texts?: Pick<LoggedRequest, 'provider' | 'model' | 'request' | 'answer'> | undefined;
 }
 
 /** The counters of a deployment. */
@@ -56,49 +46,6 @@ interface Entry {
   counters: Map<Width, Counter>;
   /** Time of the last count. */
   at: number;
-}
-
-/** Pending counts of an organization; one statement at a time, later counts go with the next. */
-class PendingCounts {
-  readonly orgId: string;
-  readonly counters = new Set<Counter>();
-  readonly spend = new Set<SpendCounter>();
-  readonly episodes = new Set<EpisodeAnswer>();
-  /** The latest of each deployment. */
-  readonly failures = new Map<string, Failure[]>();
-  /** Called when the counts of their request are in the database. */
-  readonly waiting = new Set<() => void>();
-  writing: Promise<void> | null = null;
-
-  constructor(orgId: string) {
-    this.orgId = orgId;
-  }
-
-  addFailure(failure: Failure): void {
-    const earlier = this.failures.get(failure.deploymentId) ?? [];
-    this.failures.set(failure.deploymentId, [...earlier, failure].slice(-keptFailures));
-  }
-
-  /** Writes what is pending once connected, so that it includes counts from the wait. */
-  async write(db: Pick<Db, 'orgApart'>): Promise<void> {
-    const { taken, spent, episodes, failures, waiting } = await db.orgApart(this.orgId, async (tx) => {
-      const taken = [...this.counters].map((counter) => ({ counter, requests: counter.requests }));
-      const spent = [...this.spend].map((counter) => ({ counter, costUsd: counter.costUsd }));
-      const [episodes, failures, waiting] = [[...this.episodes], [...this.failures], [...this.waiting]];
-      const counts = { counters: [...this.counters], spend: [...this.spend], episodes };
-      await writeCounters(tx, this.orgId, { ...counts, failures: failures.flatMap(([, latest]) => latest) });
-      return { taken, spent, episodes, failures, waiting };
-    });
-    for (const { counter, costUsd } of spent) if (counter.costUsd === costUsd) this.spend.delete(counter);
-    for (const answer of episodes) this.episodes.delete(answer);
-    // A later failure is in another list, and a repeated one changes nothing.
-    for (const [id, latest] of failures) if (this.failures.get(id) === latest) this.failures.delete(id);
-    for (const { counter, requests } of taken) {
-      counter.written = requests;
-      if (counter.requests === requests) this.counters.delete(counter);
-    }
-    for (const done of waiting) done();
-  }
 }
 
 /** Counts each request of a deployment once, also while the database is unavailable. */
@@ -134,8 +81,7 @@ export class DeploymentMeter {
     }
     if (correlationId !== null && request.outcome === 'ok')
       pending.episodes.add({ deploymentId, answerId, correlationId });
-    const { failure, latencyMs } = request;
-    if (failure) pending.addFailure({ deploymentId, answerId, at: new Date(at).toISOString(), ...failure, latencyMs });
+    this.addDetails(pending, call, request, new Date(at).toISOString());
     if (request.costUsd) {
       const counter = this.spendOf(orgId, keyId);
       counter.costUsd += request.costUsd;
@@ -147,6 +93,21 @@ export class DeploymentMeter {
     pending.writing ??= this.writeAll(pending);
     await settleWithin(written, this.patienceMs);
     pending.waiting.delete(done);
+  }
+
+  /** The failure and the texts of a request. */
+  private addDetails(pending: PendingCounts, call: CountedCall, request: CountedRequest, at: string): void {
+    const { deploymentId, answerId, correlationId } = call;
+    const { outcome, failure, latencyMs, promptTokens, completionTokens, costUsd, texts } = request;
+    const about = { deploymentId, answerId, at, latencyMs };
+    if (failure) pending.addFailure({ ...about, ...failure });
+    if (!texts) return;
+    const details = { outcome, code: failure?.code ?? null, promptTokens, completionTokens, costUsd, correlationId };
+    if (!pending.addTexts({ ...about, ...details, ...texts }))
+      this.log.warn(
+        { deployment_id: deploymentId, answer_id: answerId },
+        'texts of a request are not kept: too many wait',
+      );
   }
 
   /** Writes pending counts within `patienceMs`. Never rejects. */
@@ -204,12 +165,12 @@ export class DeploymentMeter {
     };
     try {
       do await retryTransient(() => pending.write(this.db), { patienceMs: Infinity, onRetry });
-      while (pending.counters.size > 0);
+      while (!pending.isEmpty);
     } catch (err) {
       this.log.error({ err, org_id: orgId }, 'deployment requests are not counted; the next request retries');
     } finally {
       pending.writing = null;
-      if (pending.counters.size === 0) this.orgs.delete(orgId);
+      if (pending.isEmpty) this.orgs.delete(orgId);
     }
   }
 }

@@ -4,13 +4,14 @@ import type { ModelClient } from '../../client/providers.js';
 import { jobKinds } from '../../../core/jobs/kinds.js';
 import { AnswerIds } from '../../../kinds/deployment/store/answer-ids.js';
 import { correlationPattern } from '../../../contracts/common.js';
-import { resolveDeployment, type ServedDeployment } from '../../../kinds/deployment/store/deployments.js';
+import { resolveDeployment, type ServedDeployment } from '../../../kinds/deployment/store/served.js';
 import type { App } from '../../../platform/http/deps.js';
 import { DeploymentMeter } from './meter.js';
 import { graphCall } from '../graph-call.js';
 import type { ForwardedCall, ProxyDeps } from '../call.js';
 import { Forwarder } from '../forward.js';
 import type { Recorder } from '../record.js';
+import { createTextKeeper, isSampled, type KeptRequest } from './kept-texts.js';
 import { refusal, unknownModel } from './not-ready.js';
 import { traceRequest } from '../../../platform/http/server/request-span.js';
 import { frozenRequest, readChatBody, requestedModel, type ChatBody } from '../request.js';
@@ -31,6 +32,8 @@ interface DeploymentCall extends ForwardedCall {
   answerId: string;
   /** Of the episode that the call is a part of; null: none. */
   correlationId: string | null;
+  /** The caller's request, if its texts are kept. */
+  kept: KeptRequest | null;
   reply: FastifyReply;
 }
 
@@ -114,7 +117,7 @@ function createAnswerer(deps: InferenceDeps) {
   // Many requests arrive in bursts.
   const resolved = createSharedReads<ServedDeployment | null>();
   const meter = new DeploymentMeter({ db, log });
-  const forwarder = new Forwarder<DeploymentCall>(deps, counting(meter), 'deployment');
+  const forwarder = new Forwarder<DeploymentCall>(deps, counting(meter, createTextKeeper(deps)), 'deployment');
 
   const answer = async (request: FastifyRequest, reply: FastifyReply, { ref, body, unknown }: Asked) => {
     const { orgId, keyId } = request.caller;
@@ -145,6 +148,7 @@ function createAnswerer(deps: InferenceDeps) {
         deploymentId: found.id,
         answerId,
         correlationId,
+        kept: isSampled(found.settings.log, correlationId ?? answerId) ? { body, log: found.settings.log } : null,
         reply,
         logged: { deployment_id: found.id },
         bytes: bytes.of(request),
@@ -185,18 +189,20 @@ function noMessages(): ApiError {
 }
 
 /** Counts a finished call before its last byte is sent. */
-function counting(meter: DeploymentMeter): Recorder<DeploymentCall> {
+function counting(meter: DeploymentMeter, textsOf: ReturnType<typeof createTextKeeper>): Recorder<DeploymentCall> {
   return {
     async record(
-      { orgId, keyId, deploymentId, answerId, correlationId, reply },
+      { orgId, keyId, deploymentId, answerId, correlationId, kept, provider, upstream, reply },
       { httpStatus, response, latencyMs, promptTokens, completionTokens, costUsd },
     ) {
       const isGone = reply.raw.destroyed && !reply.raw.writableFinished;
       const outcome = isGone ? 'aborted' : httpStatus >= 400 ? 'error' : 'ok';
       const failure = outcome === 'error' ? { failure: failureOf(httpStatus, response) } : {};
+      const read = kept && (await textsOf(orgId, kept, response));
+      const texts = read && { provider, model: upstream.model, ...read };
       await meter.count(
         { orgId, keyId, deploymentId, answerId, correlationId },
-        { outcome, ...failure, latencyMs, promptTokens, completionTokens, costUsd },
+        { outcome, ...failure, latencyMs, promptTokens, completionTokens, costUsd, ...(texts && { texts }) },
       );
       return deploymentId;
     },

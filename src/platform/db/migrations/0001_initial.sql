@@ -792,6 +792,8 @@ create table deployments (
   -- time of the promotion, and the deployment that it replaced; null: never, none
   live_at timestamptz,
   previous_id text,
+  -- how it serves, in the field names of the API
+  settings jsonb not null default '{}',
   deleted_at timestamptz,
   foreign key (org_id, snapshot_id) references snapshots (org_id, id)
 );
@@ -850,6 +852,32 @@ create table deployment_failures (
   latency_ms double precision not null,
   primary key (deployment_id, at, answer_id)
 );
+
+-- Requests whose texts a deployment keeps.
+create table deployment_requests (
+  deployment_id text not null,
+  answer_id text not null,
+  org_id text not null,
+  -- the name of the deployment
+  name text not null,
+  at timestamptz not null,
+  -- ok, error, aborted
+  outcome text not null,
+  -- of an error
+  code text,
+  provider text not null,
+  model text not null,
+  latency_ms double precision not null,
+  prompt_tokens bigint,
+  completion_tokens bigint,
+  cost_usd double precision,
+  correlation_id text,
+  -- JSON as text, since jsonb refuses NUL; null: too long
+  request text,
+  answer text,
+  primary key (deployment_id, at, answer_id)
+);
+create index deployment_requests_by_name on deployment_requests (org_id, name, at, answer_id);
 
 -- Answers whose requests named an episode.
 create table episode_answers (
@@ -974,7 +1002,8 @@ begin
     'sensor_frames',
     'graph_tasks',
     'snapshots', 'deployments', 'deployment_names', 'deployment_counters',
-    'deployment_failures', 'episode_answers', 'deployment_feedback', 'deployment_metrics',
+    'deployment_failures', 'deployment_requests', 'episode_answers', 'deployment_feedback',
+    'deployment_metrics',
     'datasets', 'dataset_rows',
     'deletions'
   ] loop

@@ -49,11 +49,16 @@ export function timedPage<Row extends { position: string }, Item>(
   return pageOf(rows, limit, (row) => `${row.position} ${idOf(row)}`, view);
 }
 
+/** The cursor of a page that goes on after a position. */
+export function cursorAfter({ createdAt, id }: Position): string {
+  return Buffer.from(`${createdAt} ${id}`).toString('base64url');
+}
+
 /** The row before a page's first one; undefined for the first page. Refuses an invalid cursor. */
 export function parseTimeCursor(cursor: string | undefined): Position | undefined {
   if (cursor === undefined) return undefined;
   const text = Buffer.from(cursor, 'base64url').toString();
-  const [, createdAt = '', id = ''] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) (\w+)$/.exec(text) ?? [];
+  const [, createdAt = '', id = ''] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) ([\w-]+)$/.exec(text) ?? [];
   const time = new Date(createdAt);
   // `Date` turns an invalid day such as February 30 into a day of the next month.
   if (Number.isNaN(time.getTime()) || !createdAt.startsWith(time.toISOString().slice(0, 19))) {

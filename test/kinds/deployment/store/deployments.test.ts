@@ -6,12 +6,11 @@ import {
   insertDeployment,
   listDeployments,
   readDeployment,
-  readLive,
-  resolveDeployment,
   rollBack,
   setSnapshot,
   promote,
 } from '../../../../src/kinds/deployment/store/deployments.js';
+import { readLive, resolveDeployment } from '../../../../src/kinds/deployment/store/served.js';
 import { lockJob } from '../../../../src/jobs/store/events.js';
 import { insertJob, newJobId } from '../../../../src/jobs/store/jobs.js';
 import { deleteRows } from '../../../../src/retention/store/delete.js';
@@ -44,7 +43,7 @@ async function build(orgId: Org, name: string): Promise<string> {
     const spec = { kind: 'deployment' as const, name, source, gate: null, container: null };
     const nothing = { keyId: null, algorithm: null, correlationId: null };
     await insertJob(tx, { jobId, orgId, kind: 'deployment', workflowId: `deployment-${jobId}`, spec, ...nothing });
-    await insertDeployment(tx, { orgId, jobId }, name);
+    await insertDeployment(tx, { orgId, jobId }, { name });
     await setSnapshot(tx, jobId, await putSnapshot(tx, orgId, (await readContent(tx, source))!));
   });
   return jobId;

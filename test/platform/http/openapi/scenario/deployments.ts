@@ -17,6 +17,8 @@ export async function playDeployments(api: Recorder, session_id: string): Promis
   await api.call('listDeploymentEvents', { path, accept: 'application/json' });
   await api.call('listDeploymentEvents', { path });
   await api.call('updateDeployment', { path, body: { tags: ['production'], notes: 'Checked by hand.' } });
+  const log = { sample_rate: 1, keep_days: 14, redact: ['email', { name: 'order', pattern: 'ORD-[0-9]{8}' }] };
+  await api.call('updateDeployment', { path, body: { log } });
   const messages = [{ role: 'user', content: rows[2]!.input }];
   for (const operation of ['callDeployment', 'callDeploymentV1']) {
     await api.call(operation, { path: { deployment_id: name }, body: { messages } });
@@ -32,6 +34,13 @@ export async function playDeployments(api: Recorder, session_id: string): Promis
   await api.call('getDeploymentStats', { path });
   await api.call('getDeploymentHistory', { path });
   await api.call('listDeploymentFailures', { path });
+  await api.call('searchDeploymentRequests', { path: { deployment_id: name }, query: { feedback: 'corrected' } });
+  await api.call('exportDeploymentRequests', { path: { deployment_id: name }, query: { feedback: 'corrected' } });
+  const corrected = { feedback: 'corrected', limit: 1_000 };
+  for (const _status of [201, 200])
+    await api.call('createDatasetOfRequests', { path: { deployment_id: name }, body: corrected });
+  await api.call('getDeploymentRequest', { path: { deployment_id: name, answer_id } });
+  await api.call('deleteDeploymentRequest', { path: { deployment_id: name, answer_id } });
 
   const second = await ready(api, { name, source: { session_id } });
   await api.call('getSnapshot', { path: { snapshot_id: first.snapshot_id } });

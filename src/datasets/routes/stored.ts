@@ -1,0 +1,29 @@
+/** Stores rows as a data set, and shows one. */
+import type { z } from 'zod';
+import { requireRoomForBytes } from '../../jobs/routes/quota.js';
+import { iso } from '../../jobs/routes/view.js';
+import type { Db } from '../../platform/db/db.js';
+import type { datasetSchema } from '../contract/dataset.js';
+import { putDataset, readDataset, type Dataset } from '../store/datasets.js';
+import type { Format } from './rows.js';
+import { withUpload } from './upload.js';
+
+/** Throws if a row is faulty, or the organization has no room. */
+export function storeRows(
+  db: Db,
+  orgId: string,
+  format: Format,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<{ dataset: Dataset; isNew: boolean }> {
+  return withUpload(format, chunks, (upload) =>
+    db.org(orgId, async (tx) => {
+      const { dataset } = upload;
+      if (!(await readDataset(tx, dataset.id))) await requireRoomForBytes(tx, orgId, dataset.bytes);
+      return putDataset(tx, orgId, dataset, upload.batches());
+    }),
+  );
+}
+
+export function datasetView({ id, numRows, columns, bytes, createdAt }: Dataset): z.infer<typeof datasetSchema> {
+  return { dataset_id: id, num_rows: numRows, columns, bytes, created_at: iso(createdAt) };
+}
