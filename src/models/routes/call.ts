@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { ProviderReply } from '../client/ask-provider.js';
 import type { ModelAnswer } from '../client/answers/provider-answer.js';
 import type { ModelClient, Providers } from '../client/providers.js';
 import type { CacheScope } from '../../core/jobs/answer-cache.js';
@@ -28,6 +29,12 @@ export interface ProxyDeps {
   recordPatienceMs?: number;
 }
 
+/** The model that answered, and its answer. */
+export interface AskedModel {
+  model: Pick<ForwardedCall, 'provider' | 'upstream'>;
+  reply: ProviderReply;
+}
+
 /** A call to be answered by a provider or a graph. */
 export interface ForwardedCall {
   provider: string;
@@ -40,6 +47,8 @@ export interface ForwardedCall {
   answerId?: string;
   /** Gets the parameters of the policy that the model refuses and did not get. */
   onLeft?: (left: string[]) => void;
+  /** Asks several models until one answers. Rejects as the first one. */
+  askSeveral?: (signal: AbortSignal, onBytes: (bytes: number) => void) => Promise<AskedModel>;
   /** Answers instead of the provider. */
   answeredBy?: (signal: AbortSignal) => Promise<ModelAnswer>;
   /** Fields for log lines. */

@@ -6,14 +6,14 @@ import { costOf, noCost, unknownCost, type CallCost } from '../client/cost.js';
 import { ProviderError, providerError, wasNotSent, type ModelAnswer } from '../client/answers/provider-answer.js';
 import { askProvider, type ProviderReply } from '../client/ask-provider.js';
 import { isMediaType, openAnswer, type OpenedAnswer } from '../client/answers/read-answer.js';
-import { boundDepth, cutErrorText, parseObject } from '../../clients/net/untrusted.js';
+import { boundDepth, cutErrorText } from '../../clients/net/untrusted.js';
 import { withId } from '../client/answers/own-id.js';
-import { tracedAnswer } from '../client/traced-call.js';
 import { JsonText, mayBeUnstorable } from '../../platform/db/json.js';
 import { ApiError, openAiError } from '../../platform/http/server/errors.js';
 import { GraphFailure } from './graph-failure.js';
 import { OverCapacityError } from './bytes-in-flight.js';
 import type { ForwardedCall, ProxyDeps } from './call.js';
+import { observe } from './observe.js';
 import type { CallResult, Recorder } from './record.js';
 import { pumpStream } from './stream.js';
 import { noAnswer, passError } from './upstream-error.js';
@@ -76,7 +76,8 @@ export class Forwarder<Call extends ForwardedCall> {
     try {
       await withTimeout(this.callTimeoutMs, watch.signal, async (signal) => {
         call.permit.pause();
-        await this.pass(exchange, await answerOf(call, signal));
+        const { answered, reply: answer } = await answerOf(call, signal);
+        await this.pass({ ...exchange, call: answered }, answer);
       });
     } catch (error) {
       await this.fail(exchange, error);
@@ -174,14 +175,24 @@ function observed<Call extends ForwardedCall>(recorder: Recorder<Call>, purpose:
   };
 }
 
-/** The answer of a graph or of a provider; the faults of a provider have its name. */
-async function answerOf(call: ForwardedCall, signal: AbortSignal): Promise<ProviderReply> {
+/**
+ * The answer of a graph, of the call's model or of one of several, and the call as it was answered.
+ * The faults of a provider have its name.
+ */
+async function answerOf<Call extends ForwardedCall>(
+  call: Call,
+  signal: AbortSignal,
+): Promise<{ answered: Call; reply: ProviderReply }> {
   const { client, provider, upstream, bytes } = call;
+  if (call.askSeveral) {
+    const { model, reply } = await call.askSeveral(signal, bytes.add);
+    return { answered: { ...call, ...model }, reply };
+  }
   const ofGraph = await call.answeredBy?.(signal);
   try {
-    if (ofGraph) return await openedOf(ofGraph, call);
+    if (ofGraph) return { answered: call, reply: await openedOf(ofGraph, call) };
     const { body, json, callers } = upstream;
-    return await askProvider(client, { provider, body, json, callers }, signal, bytes.add);
+    return { answered: call, reply: await askProvider(client, { provider, body, json, callers }, signal, bytes.add) };
   } catch (error) {
     throw error instanceof ApiError ? error : providerError(provider, error);
   }
@@ -210,28 +221,6 @@ function failureOf({ provider, answeredBy }: ForwardedCall, error: unknown): Fai
   // Any other ApiError is that of a graph.
   if (!(fault instanceof ApiError && answeredBy)) return null;
   return { reported: fault, unsent: null, cost: fault instanceof GraphFailure ? fault.spent : noCost };
-}
-
-/** Counts and traces a call to a model. */
-function observe({ client, provider, upstream }: ForwardedCall, result: CallResult, purpose: string): void {
-  const { httpStatus: status, latencyMs, response } = result;
-  client.observer.modelCall({
-    ...result,
-    provider,
-    model: upstream.model,
-    purpose,
-    status,
-    seconds: latencyMs / 1_000,
-  });
-  client.trace?.({
-    provider,
-    purpose,
-    request: upstream.body,
-    startedAt: Date.now() - latencyMs,
-    cost: result,
-    error: status >= 300 ? String(status) : null,
-    answer: tracedAnswer(response instanceof JsonText ? parseObject(response.text) : response),
-  });
 }
 
 /** Fires `ms` after the caller has disconnected: a paid answer is still read and recorded. */

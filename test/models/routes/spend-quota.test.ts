@@ -213,7 +213,14 @@ describe('of a key', () => {
   test('counts its calls of deployments', async () => {
     const { org } = await newOwner(1);
     const meter = new DeploymentMeter({ db, log: pino({ level: 'silent' }) });
-    const request = { outcome: 'ok', latencyMs: 1, promptTokens: 1, completionTokens: 1, costUsd: 0.25 } as const;
+    const request = {
+      model: null,
+      outcome: 'ok',
+      latencyMs: 1,
+      promptTokens: 1,
+      completionTokens: 1,
+      costUsd: 0.25,
+    } as const;
     for (const keyId of ['key_a', 'key_a', 'key_b'])
       await meter.count({ orgId: org, keyId, deploymentId: 'dep_1', answerId: 'a', correlationId: null }, request);
     await meter.close();

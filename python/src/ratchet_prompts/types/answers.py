@@ -205,6 +205,7 @@ class DeploymentState(TypedDict):
     snapshot_id: Optional[str]
     gate: Optional[Dict[str, Any]]
     log: Optional[Dict[str, Any]]
+    fallbacks: Optional[Dict[str, Any]]
     chat_completions_url: str
     name_chat_completions_url: str
     error: Optional[str]

@@ -81,6 +81,7 @@ class DeploymentRequest(TypedDict, total=False):
     source: Mapping[str, Any]
     gate: Mapping[str, Any]
     log: Optional[Mapping[str, Any]]
+    fallbacks: Optional[Mapping[str, Any]]
     tags: Sequence[str]
     metadata: Metadata
     notes: str

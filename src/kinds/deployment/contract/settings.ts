@@ -1,6 +1,8 @@
 /** How a deployment serves, beside what it serves: PATCH changes it at any time. */
 import { z } from 'zod';
 import { compilePattern } from '../../../util/linear-regex.js';
+import { servedPolicySchema } from './served-policy.js';
+import { frozenPolicySchema } from './snapshot.js';
 import { unlessMissing } from '../../../contracts/validation.js';
 
 /** What is recognized in texts without a pattern. */
@@ -44,11 +46,41 @@ const logSchema = z
   .meta({ id: 'DeploymentLogRequest' });
 export type LogSettings = z.output<typeof logSchema>;
 
+const seconds = z.number().min(0.05).max(600).nullable().default(null);
+
+const fallbacksSchema = z
+  .strictObject(
+    {
+      models: z
+        .array(servedPolicySchema)
+        .max(5)
+        .default([])
+        .describe(
+          "Asked in this order while the deployment's own model fails. A parameter that a policy does not have is that of the deployment.",
+        ),
+      retries: z.int().min(0).max(3).default(0).describe('Further tries of a model before the next one.'),
+      retry_budget: z
+        .number()
+        .min(0)
+        .max(1)
+        .default(0.1)
+        .describe('The largest share of retries in the requests of a process, beside 10 at once.'),
+      first_byte_timeout: seconds.describe('Seconds of a try until the first event of a stream. null: no limit.'),
+      timeout: seconds.describe('Seconds of a try until the end of an answer that is not streamed. null: no limit.'),
+    },
+    unlessMissing('must be an object with models, or null'),
+  )
+  .meta({ id: 'FallbacksRequest' });
+export type FallbackSettings = z.output<typeof fallbacksSchema>;
+
 /** The settings of a create and of PATCH. */
 export const settingFields = {
   log: logSchema
     .nullish()
     .describe('Keeps texts of requests and answers. null: keeps none, and deletes those that are kept.'),
+  fallbacks: fallbacksSchema
+    .nullish()
+    .describe('Further models, and tries, after 408, 429, 5xx, a refused key, a model that is gone, or a time-out.'),
 };
 
 /** The settings in views. */
@@ -62,9 +94,21 @@ export const settingViewFields = {
     .meta({ id: 'DeploymentLog' })
     .nullable()
     .describe('null: no texts are kept.'),
+  fallbacks: z
+    .object({
+      models: z.array(frozenPolicySchema),
+      retries: z.int(),
+      retry_budget: z.number(),
+      first_byte_timeout: z.number().nullable(),
+      timeout: z.number().nullable(),
+    })
+    .meta({ id: 'Fallbacks' })
+    .nullable()
+    .describe('null: its own model alone is asked, once.'),
 };
 
 /** The settings as they are stored; absent: none. */
 export interface DeploymentSettings {
   log?: LogSettings;
+  fallbacks?: FallbackSettings;
 }

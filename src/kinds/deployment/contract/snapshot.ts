@@ -8,7 +8,7 @@ import { graphSchema, type GraphJson } from '../../graph/contract/graph.js';
 import type { PolicySpec } from '../../../core/jobs/policy.js';
 import type { Message } from '../../../core/prompts/message.js';
 
-const frozenPolicySchema = z
+export const frozenPolicySchema = z
   .looseObject({ model: z.string(), provider: z.string() })
   .meta({ description: 'A model, its provider, and the further fields of its requests.' });
 export type FrozenPolicy = z.infer<typeof frozenPolicySchema>;

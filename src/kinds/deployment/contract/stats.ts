@@ -10,6 +10,9 @@ const counts = {
   requests: z.int().describe('All requests, whatever their outcome.'),
   errors: z.int().describe('Requests answered with an error.'),
   errors_by_code: z.record(z.string(), z.int()).describe('The same by code; codes after the fiftieth are `other`.'),
+  models: z
+    .record(z.string(), z.object({ tries: z.int(), failed: z.int().describe('Tries without an answer.') }))
+    .describe('Tries by `provider/model`: with fallbacks a request may have several. None of a graph.'),
   aborted: z.int().describe('Requests whose caller disconnected before the end.'),
   latency_ms: z
     .object({

@@ -10,6 +10,7 @@ import { mark } from '../../../jobs/routes/labels.js';
 import { ApiError } from '../../../platform/http/server/errors.js';
 import { bodyProblems, idempotencyHeader, problems } from '../../../platform/http/server/schema.js';
 import { findServing, path, tags } from './find.js';
+import { settingsOf } from './settings.js';
 
 const liveParams = z.object({ deployment_id: z.string().describe('Its id, or the name that it serves.') });
 const deploymentStateSchema = z.object({ id: z.string(), status: deploymentStatusSchema });
@@ -28,9 +29,10 @@ export function registerChanges(app: App, deps: HttpDeps): void {
       },
     },
     async (request) => {
-      const { id, orgId, status, workflowId } = await findServing(deps, request, request.params.deployment_id);
-      const { log, ...marks } = request.body;
-      if (log !== undefined) await deps.db.org(orgId, (tx) => changeSettings(tx, id, { log }));
+      const { id, orgId, status, workflowId, spec } = await findServing(deps, request, request.params.deployment_id);
+      const { log, fallbacks, ...marks } = request.body;
+      const settings = await settingsOf(deps, request, { log, fallbacks }, spec.source);
+      await deps.db.org(orgId, (tx) => changeSettings(tx, id, settings));
       if (Object.keys(marks).length > 0) await mark(deps, { orgId, jobId: id, workflowId }, marks);
       return { id, status };
     },

@@ -20,6 +20,7 @@ import { gateSpec } from './gate.js';
 import { registerLoggedRequests } from './logged-requests.js';
 import { resolveSource } from './source.js';
 import { completionUrls, deploymentsBase as base, deploymentSummary, deploymentView } from './view.js';
+import { settingsOf } from './settings.js';
 import { registerStats } from './stats.js';
 import { events, eventsRoute } from '../../../jobs/routes/events.js';
 import { findJob } from '../../../jobs/routes/control.js';
@@ -99,9 +100,10 @@ function registerCollection(app: App, deps: HttpDeps): void {
 async function creationOf(
   deps: HttpDeps,
   request: FastifyRequest,
-  { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, log, ...labels }: CreateDeployment,
+  { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, log, fallbacks, ...labels }: CreateDeployment,
 ): Promise<Creation> {
   const resolved = await resolveSource(deps, request, requested);
+  const settings = await settingsOf(deps, request, { log, fallbacks }, resolved.source);
   const { judged, keep } = gateRequest
     ? await gateSpec(await checkedForCaller(deps, request), request, gateRequest, resolved)
     : { judged: { source: resolved.source, gate: null, container: null } };
@@ -114,7 +116,7 @@ async function creationOf(
     correlationId: null,
     containerApiKey: gateRequest?.container_api_key,
     prepare: keep,
-    store: (tx, job) => insertDeployment(tx, job, { name, settings: { log } }),
+    store: (tx, job) => insertDeployment(tx, job, { name, settings }),
     location: (id) => `${base}/${id}/status`,
     answer: ({ jobId: id, workflowId }) => ({
       id,

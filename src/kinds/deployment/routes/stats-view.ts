@@ -19,6 +19,7 @@ export function countsView(totals: RequestTotals, metrics: Record<string, Sample
     requests,
     errors,
     errors_by_code: totals.errorCodes,
+    models: totals.models,
     aborted,
     latency_ms: {
       p50,

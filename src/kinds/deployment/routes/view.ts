@@ -52,8 +52,8 @@ export function deploymentView(
 }
 
 /** Settings; null: none. */
-function settingsView({ log }: DeploymentSettings) {
-  return { log: log ?? null };
+function settingsView({ log, fallbacks }: DeploymentSettings) {
+  return { log: log ?? null, fallbacks: fallbacks ?? null };
 }
 
 /** Inference URLs of a deployment and its name. */

@@ -23,6 +23,13 @@ export interface RequestTotals {
   latencies: LatencyCounts;
   /** Errors by their code. */
   errorCodes: Record<string, number>;
+  /** Tries of models by provider and model, and how many of them failed. */
+  models: Record<string, ModelTries>;
+}
+
+export interface ModelTries {
+  tries: number;
+  failed: number;
 }
 
 /**
@@ -96,18 +103,18 @@ export async function writeCounters(
        on conflict do nothing
      )
      insert into deployment_counters as d (deployment_id, width, start, counter_id, org_id, requests, errors, aborted, prompt_tokens,
-                                           completion_tokens, cost_usd, without_cost, latencies, error_codes)
+                                           completion_tokens, cost_usd, without_cost, latencies, error_codes, models)
      select "deploymentId", width, start, "counterId", $1, requests, errors, aborted, "promptTokens", "completionTokens", "costUsd",
-            "withoutCost", latencies, "errorCodes"
+            "withoutCost", latencies, "errorCodes", models
        from jsonb_to_recordset($2::jsonb) as c("deploymentId" text, width text, start timestamptz, "counterId" text, requests bigint,
               errors bigint, aborted bigint, "promptTokens" bigint, "completionTokens" bigint, "costUsd" float8, "withoutCost" bigint,
-              latencies jsonb, "errorCodes" jsonb)
+              latencies jsonb, "errorCodes" jsonb, models jsonb)
       -- In order: a statement of a broken connection may still run, and must not deadlock with this one.
       order by "deploymentId", width, start, "counterId"
      on conflict (deployment_id, width, start, counter_id) do update
        set requests = excluded.requests, errors = excluded.errors, aborted = excluded.aborted, prompt_tokens = excluded.prompt_tokens,
            completion_tokens = excluded.completion_tokens, cost_usd = excluded.cost_usd, without_cost = excluded.without_cost,
-           latencies = excluded.latencies, error_codes = excluded.error_codes, updated_at = now()
+           latencies = excluded.latencies, error_codes = excluded.error_codes, models = excluded.models, updated_at = now()
      where excluded.requests > d.requests`,
     [orgId, JSON.stringify(counters), JSON.stringify(spend), JSON.stringify(episodes)],
     'write_counters',
@@ -154,6 +161,7 @@ export const noRequests = (): RequestTotals => ({
   withoutCost: 0,
   latencies: {},
   errorCodes: {},
+  models: {},
 });
 
 export interface PeriodTotals extends RequestTotals {
@@ -177,7 +185,7 @@ export async function readPeriods(
   const rows = await tx.query<PeriodTotals & Record<string, unknown>>(
     `select deployment_id as "deploymentId", start, requests, errors, aborted, prompt_tokens as "promptTokens",
             completion_tokens as "completionTokens", cost_usd as "costUsd", without_cost as "withoutCost", latencies,
-            error_codes as "errorCodes"
+            error_codes as "errorCodes", models
        from deployment_counters where deployment_id = any($1) and width = $2 and start >= $3 and start < $4
       order by start, deployment_id limit $5`,
     [deploymentIds, width, from, to, width === 'all' ? null : rowsAtOnce + 1],
@@ -202,8 +210,15 @@ function add(sum: RequestTotals, more: RequestTotals): void {
     sum[field] = Math.min(maxCounted, sum[field] + more[field]);
   addCounts(sum.latencies, more.latencies);
   addCounts(sum.errorCodes, more.errorCodes);
+  for (const [name, tries] of Object.entries(more.models)) addTries(sum.models, name, tries);
 }
 
 function addCounts(sum: Record<string, number>, more: Record<string, number>): void {
   for (const [name, count] of Object.entries(more)) sum[name] = (Object.hasOwn(sum, name) ? sum[name]! : 0) + count;
+}
+
+/** Adds tries of a model, in place. */
+export function addTries(sum: Record<string, ModelTries>, name: string, { tries, failed }: ModelTries): void {
+  const known = Object.hasOwn(sum, name) ? sum[name]! : { tries: 0, failed: 0 };
+  sum[name] = { tries: known.tries + tries, failed: known.failed + failed };
 }

@@ -6,7 +6,7 @@ import type { DeploymentStatus } from '../contract/deployment.js';
 import type { DeploymentSettings } from '../contract/settings.js';
 import type { SnapshotContent } from '../contract/snapshot.js';
 import { recordServiceChange } from '../../../access/store/audit-log.js';
-import type { SettingChanges } from './settings.js';
+import { inheritSettings, type SettingChanges } from './settings.js';
 import type { Tx } from '../../../platform/db/db.js';
 import type { JobRef } from '../../../jobs/store/events.js';
 import type { Stuck } from '../../../jobs/store/stuck.js';
@@ -79,13 +79,8 @@ export async function insertDeployment(
   job: JobRef,
   { name, settings = {} }: { name: string; settings?: SettingChanges },
 ): Promise<void> {
-  await tx.query(
-    `insert into deployments (id, org_id, name, settings)
-     select $1, $2, $3, jsonb_strip_nulls(coalesce((
-       select d.settings from deployment_names n join deployments d on d.id = n.deployment_id
-        where n.org_id = $2 and n.name = $3 and d.deleted_at is null), '{}') || $4::jsonb)`,
-    [job.jobId, job.orgId, name, toJsonb(settings)],
-  );
+  await tx.query('insert into deployments (id, org_id, name) values ($1, $2, $3)', [job.jobId, job.orgId, name]);
+  await inheritSettings(tx, job.jobId, settings);
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ModelAnswer } from './provider-answer.js';
+import { ProviderError, type ModelAnswer } from './provider-answer.js';
 import { errorAdvice, errorInside, errorJson, type AnswerError } from './answer-error.js';
 import { doneData, StreamFold, streamOf } from './chat-stream.js';
 import { steadyCompletion, steadyStream } from './steady-stream.js';
@@ -155,7 +155,9 @@ function firstOf(bytes: Buffer): { chunk: Json | null; fault: AnswerError | null
   return { chunk, fault: chunk && errorInside(chunk) };
 }
 
-function refusal({ status, error }: AnswerError, answer: ModelAnswer, body: Json | null): OpenedAnswer {
+type Advice = Pick<ModelAnswer, 'retryAfter' | 'shouldRetry'>;
+
+function refusal({ status, error }: AnswerError, answer: Advice, body: Json | null): OpenedAnswer {
   const choices = body?.['choices'];
   const isBilled = usageIn(body) !== null || (Array.isArray(choices) && choices.length > 0) || isEmpty(body);
   const text = JSON.stringify({ error });
@@ -163,13 +165,38 @@ function refusal({ status, error }: AnswerError, answer: ModelAnswer, body: Json
 }
 
 /** The advice in the headers, and where they have none in the body. */
-function adviceOf({ retryAfter, shouldRetry = null }: ModelAnswer, text: string) {
+function adviceOf({ retryAfter, shouldRetry = null }: Advice, text: string) {
   return { retryAfter: retryAfter ?? errorAdvice(text, Date.now()), shouldRetry };
 }
 
 /** Whether the body is `{}`, as of a stream that ended with an error: its cost is unknown. */
 function isEmpty(body: Json | null): boolean {
   return body !== null && Object.keys(body).length === 0;
+}
+
+/**
+ * A stream whose first event has come: a refusal if that is an error. `openAnswer` waits for the
+ * first bytes alone, which may be a comment. Rejects if the stream ends without an event.
+ */
+export async function begunStream(
+  { bytes }: Extract<OpenedAnswer, { kind: 'stream' }>,
+  provider: string,
+): Promise<OpenedAnswer> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  let begun = Buffer.alloc(0);
+  for (;;) {
+    const next = await iterator.next();
+    if (next.done) {
+      const message = `The provider "${provider}" ended its stream without an answer.`;
+      throw new ProviderError('upstream_answer_invalid', message);
+    }
+    begun = Buffer.concat([begun, next.value]);
+    const opening = firstOf(begun);
+    if (!opening) continue;
+    if (!opening.fault) return { kind: 'stream', bytes: resumed(begun, iterator) };
+    await iterator.return?.();
+    return refusal(opening.fault, { retryAfter: null, shouldRetry: null }, opening.chunk);
+  }
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {

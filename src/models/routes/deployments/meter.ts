@@ -3,7 +3,13 @@ import { v7 as uuid } from 'uuid';
 import { startOf, widths, type Width } from '../../../core/deployments/periods.js';
 import { addLatency } from '../../../core/math/latency-sketch.js';
 import type { Db } from '../../../platform/db/db.js';
-import { maxCounted, noRequests, type Failure, type SpendCounter } from '../../../kinds/deployment/store/counters.js';
+import {
+  addTries,
+  maxCounted,
+  noRequests,
+  type Failure,
+  type SpendCounter,
+} from '../../../kinds/deployment/store/counters.js';
 import type { LoggedRequest } from '../../../kinds/deployment/store/logged-requests.js';
 import { retryTransient } from '../../../platform/db/patience.js';
 import { settleWithin } from '../../../platform/http/server/in-time.js';
@@ -12,8 +18,8 @@ import { PendingCounts, type Counter } from './pending-counts.js';
 /** Above this many deployments, counters idle for this long are dropped. */
 const kept = 1_000;
 const idleMs = 10 * 60_000;
-/** Distinct codes that are counted; providers may send any. */
-const mostCodes = 50;
+/** Distinct codes, and models, that are counted; providers may send any. */
+const mostNames = 50;
 
 /** A request to a deployment. */
 export interface CountedCall {
@@ -36,6 +42,10 @@ export interface CountedRequest {
   completionTokens: number | null;
   /** null: unknown; 0: free. */
   costUsd: number | null;
+  /** As `provider/model`; null: a graph. */
+  model: string | null;
+  /** Tries of models before the one that answered. */
+  failedTries?: readonly { model: string; costUsd: number | null }[];
   /** If the deployment keeps them. */
   texts?: Pick<LoggedRequest, 'provider' | 'model' | 'request' | 'answer'> | undefined;
 }
@@ -82,9 +92,10 @@ export class DeploymentMeter {
     if (correlationId !== null && request.outcome === 'ok')
       pending.episodes.add({ deploymentId, answerId, correlationId });
     this.addDetails(pending, call, request, new Date(at).toISOString());
-    if (request.costUsd) {
+    const costUsd = knownCost(request);
+    if (costUsd > 0) {
       const counter = this.spendOf(orgId, keyId);
-      counter.costUsd += request.costUsd;
+      counter.costUsd += costUsd;
       pending.spend.add(counter);
     }
     let done: () => void = () => undefined;
@@ -175,10 +186,13 @@ export class DeploymentMeter {
   }
 }
 
-function add(
-  counter: Counter,
-  { outcome, failure, latencyMs, promptTokens, completionTokens, costUsd }: CountedRequest,
-): void {
+/** Dollars of the answer and of the tries before it, as far as they are known. */
+function knownCost({ costUsd, failedTries = [] }: CountedRequest): number {
+  return failedTries.reduce((sum, tried) => sum + (tried.costUsd ?? 0), costUsd ?? 0);
+}
+
+function add(counter: Counter, request: CountedRequest): void {
+  const { outcome, failure, latencyMs, promptTokens, completionTokens, costUsd, model, failedTries = [] } = request;
   counter.requests += 1;
   if (outcome === 'ok') addLatency(counter.latencies, latencyMs);
   else if (outcome === 'error') counter.errors += 1;
@@ -186,12 +200,21 @@ function add(
   if (failure) countCode(counter.errorCodes, failure.code);
   counter.promptTokens = Math.min(maxCounted, counter.promptTokens + (promptTokens ?? 0));
   counter.completionTokens = Math.min(maxCounted, counter.completionTokens + (completionTokens ?? 0));
-  counter.costUsd = Math.min(maxCounted, counter.costUsd + (costUsd ?? 0));
-  if (costUsd === null) counter.withoutCost += 1;
+  counter.costUsd = Math.min(maxCounted, counter.costUsd + knownCost(request));
+  if (costUsd === null || failedTries.some((tried) => tried.costUsd === null)) counter.withoutCost += 1;
+  for (const tried of failedTries) countTry(counter, tried.model, true);
+  if (model !== null) countTry(counter, model, outcome === 'error');
+}
+
+function countTry({ models }: Counter, model: string, hasFailed: boolean): void {
+  addTries(models, boundedName(models, model), { tries: 1, failed: hasFailed ? 1 : 0 });
 }
 
 function countCode(codes: Record<string, number>, code: string): void {
-  const isNew = !Object.hasOwn(codes, code);
-  const counted = isNew && Object.keys(codes).length >= mostCodes ? 'other' : code;
+  const counted = boundedName(codes, code);
   codes[counted] = (Object.hasOwn(codes, counted) ? codes[counted]! : 0) + 1;
+}
+
+function boundedName(counts: object, name: string): string {
+  return !Object.hasOwn(counts, name) && Object.keys(counts).length >= mostNames ? 'other' : name;
 }

@@ -1,44 +1,18 @@
-import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
+import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
-import type { ModelClient } from '../../client/providers.js';
 import { jobKinds } from '../../../core/jobs/kinds.js';
-import { AnswerIds } from '../../../kinds/deployment/store/answer-ids.js';
-import { correlationPattern } from '../../../contracts/common.js';
-import { resolveDeployment, type ServedDeployment } from '../../../kinds/deployment/store/served.js';
 import type { App } from '../../../platform/http/deps.js';
-import { DeploymentMeter } from './meter.js';
-import { graphCall } from '../graph-call.js';
-import type { ForwardedCall, ProxyDeps } from '../call.js';
-import { Forwarder } from '../forward.js';
-import type { Recorder } from '../record.js';
-import { createTextKeeper, isSampled, type KeptRequest } from './kept-texts.js';
-import { refusal, unknownModel } from './not-ready.js';
-import { traceRequest } from '../../../platform/http/server/request-span.js';
-import { frozenRequest, readChatBody, requestedModel, type ChatBody } from '../request.js';
-import { correlationHeader, deploymentHeaders, inferenceSchema, namedCompletionRequest, unjudged } from '../schema.js';
-import { createServedSnapshots, type PreparedSnapshot } from '../served-snapshots.js';
-import { ApiError, refuse } from '../../../platform/http/server/errors.js';
-import { asObject } from '../../../util/json.js';
-import { createSharedReads } from '../../../util/shared-reads.js';
+import { refuse } from '../../../platform/http/server/errors.js';
+import { readChatBody, requestedModel } from '../request.js';
+import { deploymentHeaders, inferenceSchema, namedCompletionRequest, unjudged } from '../schema.js';
+import { DeploymentAnswerer, type InferenceDeps } from './answerer.js';
+import { unknownModel } from './not-ready.js';
 
 const bodyLimit = 10 * 1024 * 1024;
 const params = z.object({ deployment_id: z.string().describe("A deployment's id, or the name that it serves.") });
 
-/** A call of a deployment; `reply` shows whether the caller is still connected. */
-interface DeploymentCall extends ForwardedCall {
-  orgId: string;
-  keyId: string | null;
-  deploymentId: string;
-  answerId: string;
-  /** Of the episode that the call is a part of; null: none. */
-  correlationId: string | null;
-  /** The caller's request, if its texts are kept. */
-  kept: KeptRequest | null;
-  reply: FastifyReply;
-}
-
 const answers =
-  'The frozen prompt and its demonstrations take the place of the request\'s system message; the frozen model answers; every other field goes to it as it is. A graph takes the last user message as its input, a JSON object as it is and any other text as its only field, else as {"input": text}, and answers with its output; parameters of model calls are 400. x-ratchet-deployment-id and x-ratchet-snapshot-id say what answered, x-ratchet-cost-usd what it cost where that is known. x-ratchet-answer-id and the `id` of the completion name the answer for feedback.';
+  'The frozen prompt and its demonstrations take the place of the request\'s system message; the frozen model answers; every other field goes to it as it is. A graph takes the last user message as its input, a JSON object as it is and any other text as its only field, else as {"input": text}, and answers with its output; parameters of model calls are 400. x-ratchet-deployment-id, x-ratchet-snapshot-id and x-ratchet-model say what answered, x-ratchet-cost-usd what it cost where that is known. x-ratchet-answer-id and the `id` of the completion name the answer for feedback.';
 const notReady =
   'The deployment is being built: repeat the call after `retry-after`. Without that header it waits for a paused evaluation or has failed, and x-should-retry is false.';
 
@@ -69,11 +43,9 @@ const rootSchema: FastifySchema = {
   operationId: 'createChatCompletion',
 };
 
-type InferenceDeps = ProxyDeps & { secretKey: Buffer };
-
 /** Registers the inference paths of deployments. */
 export function registerDeploymentInference(app: App, deps: InferenceDeps): void {
-  const { answer, close } = createAnswerer(deps);
+  const deployments = new DeploymentAnswerer(deps);
   const options = {
     bodyLimit,
     ...deps.bytes.hooks,
@@ -90,136 +62,19 @@ export function registerDeploymentInference(app: App, deps: InferenceDeps): void
       { ...options, schema: { ...schema, operationId, params } },
       (request, reply) => {
         const { deployment_id: ref } = request.params as z.infer<typeof params>;
-        return answer(request, reply, { ref, body: readChatBody(request.body), unknown: unknownDeployment });
+        return deployments.answer(request, reply, {
+          ref,
+          body: readChatBody(request.body),
+          unknown: unknownDeployment,
+        });
       },
     );
   }
   app.post('/v1/chat/completions', { ...options, schema: rootSchema }, (request, reply) => {
     const body = readChatBody(request.body);
-    return answer(request, reply, { ref: requestedModel(body), body, unknown: unknownModel });
+    return deployments.answer(request, reply, { ref: requestedModel(body), body, unknown: unknownModel });
   });
-  app.addHook('onClose', close);
-}
-
-interface Asked {
-  /** The id or the name of a deployment. */
-  ref: string;
-  body: ChatBody;
-  /** The refusal of a `ref` that names nothing. */
-  unknown: (ref: string) => ApiError;
-}
-
-/** Answers for deployments, and counts their requests. */
-function createAnswerer(deps: InferenceDeps) {
-  const { db, log, providers, tracing, bytes } = deps;
-  const answerIds = new AnswerIds(deps.secretKey);
-  const snapshots = createServedSnapshots(db);
-  // Many requests arrive in bursts.
-  const resolved = createSharedReads<ServedDeployment | null>();
-  const meter = new DeploymentMeter({ db, log });
-  const forwarder = new Forwarder<DeploymentCall>(deps, counting(meter, createTextKeeper(deps)), 'deployment');
-
-  const answer = async (request: FastifyRequest, reply: FastifyReply, { ref, body, unknown }: Asked) => {
-    const { orgId, keyId } = request.caller;
-    const found = await resolved(`${orgId} ${ref}`, () => db.orgApart(orgId, (tx) => resolveDeployment(tx, ref)));
-    if (found) void reply.header('x-ratchet-deployment-id', found.id);
-    if (!found || found.snapshotId === null) throw (await refusal(db, orgId, ref)) ?? unknown(ref);
-    void reply.header('x-ratchet-snapshot-id', found.snapshotId);
-    if (body.messages.length === 0) throw noMessages();
-    const correlationId = correlationOf(request);
-    const served = await snapshots.get(orgId, found.snapshotId);
-    const answerId = answerIds.issue(found.id);
-    void reply.header('x-ratchet-answer-id', answerId);
-    const trace = traceRequest(tracing, request, reply, {
-      of: null,
-      attributes: {
-        'ratchet.deployment.id': found.id,
-        'ratchet.snapshot.id': found.snapshotId,
-        'ratchet.answer.id': answerId,
-      },
-    });
-    const client = providers.forPayer({ orgId, keyId }, trace);
-    await forwarder.forward(
-      {
-        client,
-        ...callOf(client, served, body),
-        orgId,
-        keyId,
-        deploymentId: found.id,
-        answerId,
-        correlationId,
-        kept: isSampled(found.settings.log, correlationId ?? answerId) ? { body, log: found.settings.log } : null,
-        reply,
-        logged: { deployment_id: found.id },
-        bytes: bytes.of(request),
-        permit: request.permit,
-      },
-      reply,
-    );
-    return reply;
-  };
-
-  const close = async () => {
-    await forwarder.settled();
-    await meter.close();
-  };
-  return { answer, close };
-}
-
-function callOf(client: ModelClient, served: PreparedSnapshot, body: ChatBody) {
-  if (served.kind === 'graph') return graphCall(client, served.id, body, () => Promise.resolve(served));
-  const { policy, content } = served;
-  return { provider: policy.provider, upstream: frozenRequest(body, content, policy) };
+  app.addHook('onClose', () => deployments.close());
 }
 
 const unknownDeployment = (ref: string) => refuse.notFound(`deployment ${ref.slice(0, 100)}`);
-
-/** The episode that a caller names. */
-function correlationOf({ headers }: FastifyRequest): string | null {
-  const given = headers[correlationHeader];
-  if (given === undefined) return null;
-  if (typeof given === 'string' && correlationPattern.test(given)) return given;
-  const message = `${correlationHeader} must be 1 to 256 visible ASCII characters.`;
-  throw new ApiError(400, 'invalid_request', message, { errors: [{ pointer: '', message }] });
-}
-
-function noMessages(): ApiError {
-  const message = 'messages must hold at least one message.';
-  return new ApiError(400, 'invalid_request', message, { errors: [{ pointer: '/messages', message }] });
-}
-
-/** Counts a finished call before its last byte is sent. */
-function counting(meter: DeploymentMeter, textsOf: ReturnType<typeof createTextKeeper>): Recorder<DeploymentCall> {
-  return {
-    async record(
-      { orgId, keyId, deploymentId, answerId, correlationId, kept, provider, upstream, reply },
-      { httpStatus, response, latencyMs, promptTokens, completionTokens, costUsd },
-    ) {
-      const isGone = reply.raw.destroyed && !reply.raw.writableFinished;
-      const outcome = isGone ? 'aborted' : httpStatus >= 400 ? 'error' : 'ok';
-      const failure = outcome === 'error' ? { failure: failureOf(httpStatus, response) } : {};
-      const read = kept && (await textsOf(orgId, kept, response));
-      const texts = read && { provider, model: upstream.model, ...read };
-      await meter.count(
-        { orgId, keyId, deploymentId, answerId, correlationId },
-        { outcome, ...failure, latencyMs, promptTokens, completionTokens, costUsd, ...(texts && { texts }) },
-      );
-      return deploymentId;
-    },
-    takeBackUnlessDelivered: () => {},
-  };
-}
-
-/** Codes that are counted; a provider may send any text. */
-const codePattern = /^[A-Za-z0-9][\w.:-]{0,63}$/;
-const longestMessage = 500;
-
-/** What the caller was told of a failed request. */
-function failureOf(status: number, response: unknown) {
-  const { code, message } = asObject(asObject(response)?.['error']) ?? {};
-  return {
-    status,
-    code: typeof code === 'string' && codePattern.test(code) ? code : `http_${status}`,
-    message: typeof message === 'string' ? message.slice(0, longestMessage) : '',
-  };
-}

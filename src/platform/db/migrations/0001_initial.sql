@@ -834,6 +834,8 @@ create table deployment_counters (
   latencies jsonb not null,
   -- errors by code
   error_codes jsonb not null,
+  -- tries of models by provider and model, and how many of them failed
+  models jsonb not null,
   updated_at timestamptz not null default now(),
   primary key (deployment_id, width, start, counter_id)
 ) with (fillfactor = 50);

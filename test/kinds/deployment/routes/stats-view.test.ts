@@ -29,6 +29,7 @@ describe('the statistics of a deployment', () => {
       withoutCost: 3,
       latencies,
       errorCodes: { upstream_error: 2 },
+      models: { 'openai/gpt-4o': { tries: 104, failed: 3 } },
     });
     expect(rest).toEqual({
       deployment_id: 'dep_1',
@@ -36,6 +37,7 @@ describe('the statistics of a deployment', () => {
       requests: 103,
       errors: 2,
       errors_by_code: { upstream_error: 2 },
+      models: { 'openai/gpt-4o': { tries: 104, failed: 3 } },
       aborted: 1,
       usage: {
         prompt_tokens: 30,

@@ -28,6 +28,7 @@ const nothing = {
   withoutCost: 0,
   latencies: {},
   errorCodes: {},
+  models: {},
 };
 
 test('a deployment without a request has totals of 0', async () => {
@@ -46,6 +47,7 @@ test('adds the counts of two processes, bucket by bucket, for each deployment', 
     withoutCost: 2,
     latencies: { '-3': 1, '200': 2 },
     errorCodes: { a: 1 },
+    models: { 'p/m': { tries: 5, failed: 1 } },
   };
   const second = {
     requests: 3,
@@ -57,6 +59,7 @@ test('adds the counts of two processes, bucket by bucket, for each deployment', 
     withoutCost: 1,
     latencies: { '200': 1, '201': 1 },
     errorCodes: { b: 1 },
+    models: { 'p/m': { tries: 3, failed: 1 }, 'p/constructor': { tries: 1, failed: 0 } },
   };
   await write(
     counterOf({ deploymentId: firstId, counterId: 'a', ...first }),
@@ -73,6 +76,7 @@ test('adds the counts of two processes, bucket by bucket, for each deployment', 
     costUsd: 0.1 + 0.2,
     latencies: { '-3': 1, '200': 3, '201': 1 },
     errorCodes: { a: 1, b: 1 },
+    models: { 'p/m': { tries: 8, failed: 2 }, 'p/constructor': { tries: 1, failed: 0 } },
   });
   expect(await read(secondId)).toEqual({ ...nothing, requests: 1, errors: 1 });
   expect(await read(firstId, 'another')).toEqual(nothing);
@@ -135,6 +139,7 @@ test('the latest state of each counter counts, in any order, repeated and late',
             withoutCost: requests,
             latencies: { 7: requests },
             errorCodes: { code: requests },
+            models: { constructor: { tries: requests, failed: 0 } },
           });
         for (const batch of batches) await write(...batch.map(state));
         const latest = new Map<string, number>();
@@ -151,6 +156,7 @@ test('the latest state of each counter counts, in any order, repeated and late',
           withoutCost: sum,
           latencies: sum > 0 ? { 7: sum } : {},
           errorCodes: sum > 0 ? { code: sum } : {},
+          models: sum > 0 ? { constructor: { tries: sum, failed: 0 } } : {},
         });
       },
     ),

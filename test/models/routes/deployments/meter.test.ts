@@ -20,7 +20,14 @@ import { startTcpProxies, type TcpProxies } from '../../../support/servers/tcp-p
 const forEver = 600_000;
 /** No part of an episode. */
 const alone = { answerId: 'chatcmpl-a', correlationId: null };
-const ok: CountedRequest = { outcome: 'ok', latencyMs: 12, promptTokens: 3, completionTokens: 2, costUsd: 0.25 };
+const ok: CountedRequest = {
+  model: 'p/m',
+  outcome: 'ok',
+  latencyMs: 12,
+  promptTokens: 3,
+  completionTokens: 2,
+  costUsd: 0.25,
+};
 
 let url: string;
 let db: Db;
@@ -77,7 +84,8 @@ test('stores each counted request under its outcome', async () => {
   const count = (request: Partial<CountedRequest>) =>
     meter.count({ orgId: 'default', keyId: null, deploymentId, ...alone }, { ...ok, ...request });
   const stands = async () => {
-    const { latencies, errorCodes: _codes, ...sums } = await read();
+    const { latencies, errorCodes: _codes, models, ...sums } = await read();
+    expect(models).toEqual({ 'p/m': { tries: sums.requests, failed: sums.errors } });
     return { ...sums, answered: Object.values(latencies).reduce((left, right) => left + right, 0) };
   };
   await count({});

@@ -1,0 +1,160 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { correlationPattern } from '../../../contracts/common.js';
+import { policyFromSnapshot } from '../../../kinds/deployment/contract/snapshot.js';
+import { AnswerIds } from '../../../kinds/deployment/store/answer-ids.js';
+import { resolveDeployment, type ServedDeployment } from '../../../kinds/deployment/store/served.js';
+import { ApiError } from '../../../platform/http/server/errors.js';
+import { traceRequest } from '../../../platform/http/server/request-span.js';
+import { createSharedReads } from '../../../util/shared-reads.js';
+import type { ModelClient } from '../../client/providers.js';
+import type { ForwardedCall, ProxyDeps } from '../call.js';
+import { Forwarder } from '../forward.js';
+import { graphCall } from '../graph-call.js';
+import { observe } from '../observe.js';
+import { frozenRequest, type ChatBody } from '../request.js';
+import { correlationHeader } from '../schema.js';
+import { createServedSnapshots, type PreparedSnapshot } from '../served-snapshots.js';
+import { askSeveral, headerOf, nameOf, type FailedTry } from './fallbacks.js';
+import { createTextKeeper, isSampled } from './kept-texts.js';
+import { DeploymentMeter } from './meter.js';
+import { refusal } from './not-ready.js';
+import { counting, type DeploymentCall } from './recorder.js';
+import { RetryBudget } from './retry-budget.js';
+
+const purpose = 'deployment';
+
+export type InferenceDeps = ProxyDeps & { secretKey: Buffer };
+
+interface Asked {
+  /** The id or the name of a deployment. */
+  ref: string;
+  body: ChatBody;
+  /** The refusal of a `ref` that names nothing. */
+  unknown: (ref: string) => ApiError;
+}
+
+/** A call whose deployment is found. */
+interface Answering {
+  client: ModelClient;
+  found: ServedDeployment;
+  served: PreparedSnapshot;
+  body: ChatBody;
+  reply: FastifyReply;
+  /** Gets the tries that fail. */
+  failedTries: FailedTry[];
+}
+
+/** Answers for deployments, and counts their requests. */
+export class DeploymentAnswerer {
+  private readonly deps: InferenceDeps;
+  private readonly answerIds: AnswerIds;
+  private readonly snapshots;
+  /** Many requests arrive in bursts. */
+  private readonly resolved = createSharedReads<ServedDeployment | null>();
+  private readonly meter: DeploymentMeter;
+  private readonly budgets = new RetryBudget();
+  private readonly forwarder: Forwarder<DeploymentCall>;
+
+  constructor(deps: InferenceDeps) {
+    this.deps = deps;
+    this.answerIds = new AnswerIds(deps.secretKey);
+    this.snapshots = createServedSnapshots(deps.db);
+    this.meter = new DeploymentMeter(deps);
+    this.forwarder = new Forwarder<DeploymentCall>(deps, counting(this.meter, createTextKeeper(deps)), purpose);
+  }
+
+  async answer(request: FastifyRequest, reply: FastifyReply, { ref, body, unknown }: Asked): Promise<FastifyReply> {
+    const { db, providers, tracing, bytes } = this.deps;
+    const { orgId, keyId } = request.caller;
+    const read = () => db.orgApart(orgId, (tx) => resolveDeployment(tx, ref));
+    const found = await this.resolved(`${orgId} ${ref}`, read);
+    if (found) void reply.header('x-ratchet-deployment-id', found.id);
+    if (!found || found.snapshotId === null) throw (await refusal(db, orgId, ref)) ?? unknown(ref);
+    void reply.header('x-ratchet-snapshot-id', found.snapshotId);
+    if (body.messages.length === 0) throw noMessages();
+    const correlationId = correlationOf(request);
+    const served = await this.snapshots.get(orgId, found.snapshotId);
+    const answerId = this.answerIds.issue(found.id);
+    void reply.header('x-ratchet-answer-id', answerId);
+    const trace = traceRequest(tracing, request, reply, {
+      of: null,
+      attributes: {
+        'ratchet.deployment.id': found.id,
+        'ratchet.snapshot.id': found.snapshotId,
+        'ratchet.answer.id': answerId,
+      },
+    });
+    const client = providers.forPayer({ orgId, keyId }, trace);
+    const failedTries: FailedTry[] = [];
+    await this.forwarder.forward(
+      {
+        client,
+        ...this.modelOf({ client, found, served, body, reply, failedTries }),
+        orgId,
+        keyId,
+        deploymentId: found.id,
+        answerId,
+        correlationId,
+        failedTries,
+        kept: isSampled(found.settings.log, correlationId ?? answerId) ? { body, log: found.settings.log } : null,
+        reply,
+        logged: { deployment_id: found.id },
+        bytes: bytes.of(request),
+        permit: request.permit,
+      },
+      reply,
+    );
+    return reply;
+  }
+
+  async close(): Promise<void> {
+    await this.forwarder.settled();
+    await this.meter.close();
+  }
+
+  /** What answers a call: a graph, its model, or with fallbacks one of several. */
+  private modelOf(answering: Answering): Pick<ForwardedCall, 'provider' | 'upstream' | 'answeredBy' | 'askSeveral'> {
+    const { client, found, served, body, reply } = answering;
+    if (served.kind === 'graph') return graphCall(client, served.id, body, () => Promise.resolve(served));
+    const { policy, content } = served;
+    const own = { provider: policy.provider, upstream: frozenRequest(body, content, policy) };
+    void reply.header('x-ratchet-model', headerOf(nameOf(own)));
+    const { fallbacks: settings } = found.settings;
+    if (!settings) return own;
+    const others = settings.models.map(policyFromSnapshot).map(({ provider, model, params }) => () => {
+      const upstream = frozenRequest(body, content, { provider, model, params: { ...policy.params, ...params } });
+      return { provider, upstream };
+    });
+    const budget = this.budgets.of(found.id, settings.retry_budget);
+    const onFailed = (failed: FailedTry) => {
+      answering.failedTries.push(failed);
+      const { model, status, code, latencyMs, cost } = failed;
+      observe({ client, ...model }, { httpStatus: status, response: { error: { code } }, latencyMs, ...cost }, purpose);
+    };
+    const several = { client, models: [() => own, ...others], settings, budget, onFailed };
+    return {
+      ...own,
+      async askSeveral(signal, onBytes) {
+        const asked = await askSeveral(several, signal, onBytes);
+        void reply.header('x-ratchet-model', headerOf(nameOf(asked.model)));
+        const tried = answering.failedTries.map(({ model, code }) => headerOf(`${nameOf(model)} ${code}`));
+        if (tried.length > 0) void reply.header('x-ratchet-tried', tried.join(', '));
+        return asked;
+      },
+    };
+  }
+}
+
+/** The episode that a caller names. */
+function correlationOf({ headers }: FastifyRequest): string | null {
+  const given = headers[correlationHeader];
+  if (given === undefined) return null;
+  if (typeof given === 'string' && correlationPattern.test(given)) return given;
+  const message = `${correlationHeader} must be 1 to 256 visible ASCII characters.`;
+  throw new ApiError(400, 'invalid_request', message, { errors: [{ pointer: '', message }] });
+}
+
+function noMessages(): ApiError {
+  const message = 'messages must hold at least one message.';
+  return new ApiError(400, 'invalid_request', message, { errors: [{ pointer: '/messages', message }] });
+}
