@@ -13,8 +13,10 @@ import { Forwarder } from '../forward.js';
 import type { Recorder } from '../record.js';
 import { refusal, unknownModel } from './not-ready.js';
 import { traceRequest } from '../../../platform/http/server/request-span.js';
-import { frozenRequest, readChatBody, requestedModel, type ChatBody } from '../request.js';
-import { correlationHeader, deploymentHeaders, inferenceSchema, namedCompletionRequest, unjudged } from '../schema.js';
+import { inferenceForms, type InferenceForm } from '../form-shapes.js';
+import { forGraph, type AnswerForm } from '../forms/form.js';
+import { frozenRequest, readCall, requestedModel, type ChatBody } from '../request.js';
+import { correlationHeader, deploymentHeaders, inferenceSchema, unjudged } from '../schema.js';
 import { createServedSnapshots, type PreparedSnapshot } from '../served-snapshots.js';
 import { ApiError, refuse } from '../../../platform/http/server/errors.js';
 import { asObject } from '../../../util/json.js';
@@ -39,31 +41,29 @@ const answers =
 const notReady =
   'The deployment is being built: repeat the call after `retry-after`. Without that header it waits for a paused evaluation or has failed, and x-should-retry is false.';
 
-const schema: FastifySchema = {
-  ...inferenceSchema(
-    {
-      tags: ['Inference'],
-      summary: 'Ask a deployment, in the form of OpenAI chat completions',
-      description: `By a deployment's id, or by a name: the deployment that serves it when the request comes. \`model\` is ignored. ${answers}`,
-    },
-    notReady,
-  ),
-  headers: deploymentHeaders,
-};
+/** Documentation of a deployment's path. */
+function schemaOf(shape: InferenceForm, operationId: string): FastifySchema {
+  const summary = `Ask a deployment, in the form of ${shape.api}`;
+  const description = `By a deployment's id, or by a name: the deployment that serves it when the request comes. \`model\` is ignored. ${answers}`;
+  const documented = inferenceSchema({ summary, description }, notReady, {}, shape);
+  return { ...documented, headers: deploymentHeaders, operationId, params };
+}
 
-const rootSchema: FastifySchema = {
-  ...inferenceSchema(
-    {
-      tags: ['Inference'],
-      summary: 'Ask the deployment that `model` names',
-      description: `For OpenAI clients: the base URL is /v1, and \`model\` is a name of a deployment, or its id. ${answers}`,
-    },
-    notReady,
-    { 404: 'No deployment of the organization serves this model (code model_not_found).' },
-  ),
-  headers: deploymentHeaders,
-  body: namedCompletionRequest,
-  operationId: 'createChatCompletion',
+/** Documentation of a path where `model` names the deployment. */
+function rootSchemaOf(shape: InferenceForm): FastifySchema {
+  const [, , operationId] = shape.operations;
+  const inForm = shape.form === null ? '' : `, in the form of ${shape.api}`;
+  const summary = `Ask the deployment that \`model\` names${inForm}`;
+  const description = `${baseUrls[shape.form ?? 'chat']}, and \`model\` is a name of a deployment, or its id. ${answers}`;
+  const unknown = { 404: 'No deployment of the organization serves this model (code model_not_found).' };
+  const documented = inferenceSchema({ summary, description }, notReady, unknown, shape);
+  return { ...documented, headers: deploymentHeaders, body: shape.named, operationId };
+}
+
+const baseUrls = {
+  chat: 'For OpenAI clients: the base URL is /v1',
+  responses: 'For OpenAI clients: the base URL is /v1',
+  messages: 'For Anthropic clients: the base URL is that of the service',
 };
 
 type InferenceDeps = ProxyDeps & { secretKey: Buffer };
@@ -75,26 +75,29 @@ export function registerDeploymentInference(app: App, deps: InferenceDeps): void
     bodyLimit,
     ...deps.bytes.hooks,
     helmet: false,
-    config: { access: 'inference' },
     validatorCompiler: unjudged,
   } as const;
-  for (const [path, operationId] of [
-    ['', 'callDeployment'],
-    ['/v1', 'callDeploymentV1'],
-  ] as const) {
-    app.post(
-      `${jobKinds.deployment.path}/:deployment_id${path}/chat/completions`,
-      { ...options, schema: { ...schema, operationId, params } },
-      (request, reply) => {
-        const { deployment_id: ref } = request.params as z.infer<typeof params>;
-        return answer(request, reply, { ref, body: readChatBody(request.body), unknown: unknownDeployment });
-      },
-    );
+  for (const shape of inferenceForms) {
+    const { form, path: end, operations } = shape;
+    const config = { access: 'inference', ...(form && { form }) } as const;
+    for (const [path, suffix] of [
+      ['', ''],
+      ['/v1', 'V1'],
+    ] as const) {
+      app.post(
+        `${jobKinds.deployment.path}/:deployment_id${path}${end}`,
+        { ...options, config, schema: schemaOf(shape, `${operations[1]}${suffix}`) },
+        (request, reply) => {
+          const { deployment_id: ref } = request.params as z.infer<typeof params>;
+          return answer(request, reply, { ref, ...readCall(request), unknown: unknownDeployment });
+        },
+      );
+    }
+    app.post(`/v1${end}`, { ...options, config, schema: rootSchemaOf(shape) }, (request, reply) => {
+      const call = readCall(request);
+      return answer(request, reply, { ref: requestedModel(call.body), ...call, unknown: unknownModel });
+    });
   }
-  app.post('/v1/chat/completions', { ...options, schema: rootSchema }, (request, reply) => {
-    const body = readChatBody(request.body);
-    return answer(request, reply, { ref: requestedModel(body), body, unknown: unknownModel });
-  });
   app.addHook('onClose', close);
 }
 
@@ -102,6 +105,8 @@ interface Asked {
   /** The id or the name of a deployment. */
   ref: string;
   body: ChatBody;
+  /** null: a chat completion. */
+  form: AnswerForm | null;
   /** The refusal of a `ref` that names nothing. */
   unknown: (ref: string) => ApiError;
 }
@@ -116,7 +121,7 @@ function createAnswerer(deps: InferenceDeps) {
   const meter = new DeploymentMeter({ db, log });
   const forwarder = new Forwarder<DeploymentCall>(deps, counting(meter), 'deployment');
 
-  const answer = async (request: FastifyRequest, reply: FastifyReply, { ref, body, unknown }: Asked) => {
+  const answer = async (request: FastifyRequest, reply: FastifyReply, { ref, body, form, unknown }: Asked) => {
     const { orgId, keyId } = request.caller;
     const found = await resolved(`${orgId} ${ref}`, () => db.orgApart(orgId, (tx) => resolveDeployment(tx, ref)));
     if (found) void reply.header('x-ratchet-deployment-id', found.id);
@@ -139,7 +144,8 @@ function createAnswerer(deps: InferenceDeps) {
     await forwarder.forward(
       {
         client,
-        ...callOf(client, served, body),
+        form,
+        ...callOf(client, served, forGraph(body, served.kind === 'graph' ? form : null)),
         orgId,
         keyId,
         deploymentId: found.id,
