@@ -33,8 +33,10 @@ export class Conversation {
     this.showPictures();
     const call = { id, type: 'function', function: { name, arguments: args } };
     const last = this.messages.at(-1);
-    if (last?.['role'] !== 'assistant') this.messages.push({ role: 'assistant', content: null, tool_calls: [call] });
-    else last['tool_calls'] = [...((last['tool_calls'] as Json[] | undefined) ?? []), call];
+    const calls = last?.['tool_calls'];
+    if (Array.isArray(calls)) calls.push(call);
+    else if (last?.['role'] === 'assistant') last['tool_calls'] = [call];
+    else this.messages.push({ role: 'assistant', content: null, tool_calls: [call] });
   }
 
   result(id: string, parts: readonly ChatPart[]): void {
@@ -42,7 +44,8 @@ export class Conversation {
     const pictures = parts.filter(({ type }) => type !== 'text');
     const content = texts.length === 0 && pictures.length > 0 ? '(see the picture)' : textOf(texts);
     this.messages.push({ role: 'tool', tool_call_id: id, content });
-    this.pictures.push(...(pictures.length > 0 ? [textPart(`Of the result of ${id}:`), ...pictures] : []));
+    if (pictures.length > 0) this.pictures.push(textPart(`Of the result of ${id}:`));
+    for (const picture of pictures) this.pictures.push(picture);
   }
 
   /** The messages, all said. */

@@ -23,7 +23,9 @@ interface Piece extends Pick<Block, 'id' | 'name'> {
  */
 export class MessageBlocks {
   private readonly blocks: Block[] = [];
-  private readonly waiting: Piece[] = [];
+  /** The calls that have a block. */
+  private readonly called = new Set<Lane>();
+  private readonly waiting = new Map<Lane, Piece[]>();
   private readonly showsThoughts: boolean;
   private isOpen = false;
 
@@ -32,7 +34,7 @@ export class MessageBlocks {
   }
 
   get callsTools(): boolean {
-    return this.blocks.some(({ lane }) => typeof lane === 'number');
+    return this.called.size > 0;
   }
 
   add({ thoughts, text, refusal, calls }: ChatPieces): FormEvent[] {
@@ -46,8 +48,7 @@ export class MessageBlocks {
 
   /** Closes the last block, after those that waited. */
   end(): FormEvent[] {
-    const lanes = [...new Set(this.waiting.map(({ lane }) => lane))];
-    const waited = lanes.flatMap((lane) => this.waiting.filter((piece) => piece.lane === lane));
+    const waited = [...this.waiting.values()].flat();
     return [...waited.flatMap((piece) => this.put(piece)), ...this.close()];
   }
 
@@ -59,17 +60,18 @@ export class MessageBlocks {
     const current = this.blocks.at(-1);
     const isOther = current !== undefined && current.lane !== piece.lane;
     // A call that is whole may get an empty piece.
-    const isEnded = isOther && this.blocks.some(({ lane }) => lane === piece.lane && typeof lane === 'number');
-    if (isEnded && piece.text.trim() === '') return [];
+    if (isOther && this.called.has(piece.lane) && piece.text.trim() === '') return [];
     const isCut = isOther && typeof current.lane === 'number' && !this.isWhole(current);
     if (!isCut) return this.put(piece);
-    this.waiting.push(piece);
+    const waiting = this.waiting.get(piece.lane);
+    if (waiting) waiting.push(piece);
+    else this.waiting.set(piece.lane, [piece]);
     return [];
   }
 
   /** Whether nothing of a call can follow; after the first wait nothing is whole before the end. */
   private isWhole({ text }: Block): boolean {
-    return this.waiting.length === 0 && inputOf(text) !== null;
+    return this.waiting.size === 0 && inputOf(text) !== null;
   }
 
   private put({ lane, text, id, name }: Piece): FormEvent[] {
@@ -79,6 +81,7 @@ export class MessageBlocks {
       events.push(...this.close());
       block = { lane, text: '', id, name };
       this.blocks.push(block);
+      if (typeof lane === 'number') this.called.add(lane);
       this.isOpen = true;
       events.push({ type: 'content_block_start', index: this.blocks.length - 1, content_block: startOf(block) });
     }

@@ -77,7 +77,7 @@ export class ResponseOutput {
     }
     const part = item.parts[at]!;
     part.text += piece;
-    part.logprobs.push(...logprobs);
+    for (const token of logprobs) part.logprobs.push(token);
     const tokens = type === 'output_text' ? { logprobs } : {};
     if (piece !== '') events.push({ type: `${partNames[type].event}.delta`, ...where(), delta: piece, ...tokens });
     return events;

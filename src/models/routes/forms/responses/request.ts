@@ -30,6 +30,7 @@ const read = new Set([
   'text',
   'tool_choice',
   'tools',
+  'top_logprobs',
   'truncation',
 ]);
 
@@ -99,5 +100,5 @@ function logprobFields({ include, top_logprobs: top }: Json): Json {
     throw refusedAt(['include', at], `include[${at}] is not served; these are: ${[...includable].join(', ')}.`);
   }
   const isAsked = asked.includes(logprobs) || (typeof top === 'number' && top > 0);
-  return isAsked ? { logprobs: true } : {};
+  return isAsked ? given({ logprobs: true, top_logprobs: top }) : {};
 }
