@@ -22,8 +22,8 @@ export function toldStream({ form, answerId, upstream }: ForwardedCall): ToldStr
   if (!form) return chatStream(answerId ?? null, upstream.hideUsageChunk);
   const stream = form.stream(answerId ?? null);
   return {
-    event({ raw }, chunk, isFault) {
-      if (chunk) return isFault ? '' : stream.add(chunk);
+    event({ raw }, chunk) {
+      if (chunk) return stream.add(chunk);
       return raw.startsWith(':') ? stream.idle() : '';
     },
     end: () => stream.end(),
