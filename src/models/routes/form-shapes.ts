@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { FormName } from '../../platform/http/error-forms.js';
+import { messageRequest, responseRequest } from './forms/bodies.js';
 import { completionShape, type InferenceShape } from './schema.js';
 
 /** A form of inference: the end of its paths, and what documents it. */
@@ -18,42 +19,12 @@ export interface InferenceForm extends InferenceShape {
 }
 
 const named = { model: z.string().min(1).describe('The name of a deployment, or its id.') };
-const model = z.string().nullish().describe("Default: the policy's.");
-const stream = z.boolean().nullish();
 const block = z.looseObject({});
 
 const event = (last: string) =>
   z.looseObject({
     event: z.string().describe('The type of the event, which its data has too.'),
     data: z.string().describe(`The event as one line of JSON. ${last}`),
-  });
-
-const responseRequest = z
-  .looseObject({
-    input: z.union([z.string(), z.array(block)]).describe('A text, or the items of the conversation.'),
-    instructions: z.string().nullish().describe('The system message, whose place the prompt takes.'),
-    model,
-    stream,
-  })
-  .meta({
-    id: 'ResponseRequest',
-    description: "OpenAI's request of a response. What needs stored responses, or tools that OpenAI runs, is 400.",
-  });
-
-const messageRequest = z
-  .looseObject({
-    messages: z.array(z.looseObject({ role: z.string() })).min(1),
-    max_tokens: z.int().min(1).nullish(),
-    system: z
-      .union([z.string(), z.array(block)])
-      .nullish()
-      .describe('The system prompt, whose place the prompt takes.'),
-    model,
-    stream,
-  })
-  .meta({
-    id: 'MessageRequest',
-    description: "Anthropic's request of a message. Stored files, and tools that Anthropic runs, are 400.",
   });
 
 const anthropicFailure = (description: string) => ({

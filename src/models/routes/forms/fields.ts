@@ -49,6 +49,7 @@ export const textPart = (text: string): ChatPart => ({ type: 'text', text });
 
 /** The content of a chat message: a text as such, which every provider reads. */
 export function contentOf(parts: readonly ChatPart[]): string | ChatPart[] {
+  if (parts.length === 0) return '';
   const [only] = parts;
   return parts.length === 1 && only!.type === 'text' ? (only!['text'] as string) : [...parts];
 }

@@ -287,6 +287,7 @@ describe('what has no counterpart is refused by its field', () => {
   });
 
   test.each<[string, Json]>([
+    ['/max_tokens', { max_tokens: 0 }],
     ['/mcp_servers', { mcp_servers: [{ url: 'u' }] }],
     ['/container', { container: 'c' }],
     ['/tools/0/type', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
@@ -296,6 +297,7 @@ describe('what has no counterpart is refused by its field', () => {
     ['/system', { system: 1 }],
     ['/messages', { messages: [] }],
     ['/messages', { messages: undefined }],
+    ['/messages', { messages: [{ role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.' }] }] }],
     ['/messages/0/role', { messages: [{ role: 'tool', content: 'x' }] }],
     ['/messages/0/content/0/type', { messages: [{ role: 'user', content: [{ type: 'container_upload' }] }] }],
     ['/messages/0/content/0/type', { messages: [{ role: 'assistant', content: [{ type: 'server_tool_use' }] }] }],

@@ -10,8 +10,11 @@ export function messagesOf({ system, messages }: Json): Json[] {
   if (rules.length > 0) said.say('system', [textPart(rules.map((part) => textOf([part])).join('\n\n'))]);
   const list = listAt(messages, ['messages']);
   if (list.length === 0) throw refusedAt(['messages'], 'messages must hold at least one message.');
+  const before = said.messages.length;
   for (const [at, message] of list.entries()) add(said, objectAt(message, ['messages', at]), ['messages', at]);
-  return said.end();
+  const all = said.end();
+  if (all.length === before) throw refusedAt(['messages'], 'messages must hold more than thoughts.');
+  return all;
 }
 
 function add(said: Conversation, { role, content }: Json, path: Path): void {
@@ -22,8 +25,9 @@ function add(said: Conversation, { role, content }: Json, path: Path): void {
   }
   if (typeof content === 'string') return role === 'user' ? said.say(role, [textPart(content)]) : said.answer(content);
   const blocks = listAt(content, at).map((block, n) => [objectAt(block, [...at, n]), [...at, n]] as const);
-  if (role === 'assistant') for (const [block, where] of blocks) addAnswer(said, block, where);
-  else addQuestion(said, blocks);
+  if (role === 'user') return addQuestion(said, blocks);
+  for (const [block, where] of blocks) addAnswer(said, block, where);
+  if (blocks.length === 0) said.answer('');
 }
 
 /** Results come before what the user says: they answer the calls of the message before. */
@@ -38,7 +42,7 @@ function addQuestion(said: Conversation, blocks: readonly (readonly [Json, Path]
     const result = partsAt(given, [...path, 'content'], blockOf, (text) => [textPart(text)]).flat();
     said.result(textAt(block['tool_use_id'], [...path, 'tool_use_id']), result);
   }
-  if (parts.length > 0) said.say('user', parts);
+  if (parts.length > 0 || blocks.length === 0) said.say('user', parts);
 }
 
 function addAnswer(said: Conversation, block: Json, path: Path): void {

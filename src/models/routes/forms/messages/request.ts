@@ -32,6 +32,9 @@ export function readMessage(body: Json): FormRequest {
       'mcp_servers is not served: call the servers yourself, and send their tools as tools.',
     );
   }
+  if (limit !== undefined && limit !== null && !(Number.isSafeInteger(limit) && (limit as number) > 0)) {
+    throw refusedAt(['max_tokens'], 'max_tokens must be a whole number of at least 1.');
+  }
   if (container !== undefined && container !== null) {
     throw refusedAt(['container'], 'container is not served: no code runs here. Leave it out.');
   }
