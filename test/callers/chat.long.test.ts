@@ -105,11 +105,11 @@ async function aborted(): Promise<number> {
 }
 
 for (const client of chatClients) {
-  const { language, name, version, module, targets = all } = client;
-  const whose = `${name.replace(/\W/g, '')}-${version}`;
+  const { language, name, version, api = 'chat', module, targets = all } = client;
+  const whose = `${name.replace(/\W/g, '')}-${version}-${api}`;
   const { test, play } = install(client);
 
-  test(`${name} ${version} for ${language}`, async () => {
+  test(`${name} ${version} for ${language}, in the form ${api}`, async () => {
     const before = await aborted();
     const parts = targets.map((target) => partsOf(client, target, whose));
     const said = await play(

@@ -7,8 +7,10 @@ export type Ending = 400 | 401 | 404 | 429 | 500 | 502 | 'stream';
 export const targets = ['deployment', 'session', 'graph'] as const;
 export type Target = (typeof targets)[number];
 
-/** A client of chat completions. */
+/** A client of chat completions, or of another form of inference. */
 export interface ChatClient extends Pinned {
+  /** Default: chat completions. */
+  api?: 'responses' | 'messages';
   /** Its file in python/ or node/. */
   module: string;
   /** The class of the error, or a class above it, at each ending. */
@@ -36,6 +38,8 @@ const openAiErrors: Record<Ending, string> = {
   502: 'InternalServerError',
   stream: 'APIError',
 };
+/** Anthropic's clients have the same names. */
+const anthropicErrors = openAiErrors;
 const errorsOfAi = (stream: string): Record<Ending, string> => {
   const name = 'APICallError';
   return { 400: name, 401: name, 404: name, 429: name, 500: name, 502: name, stream };
@@ -164,6 +168,85 @@ export const chatClients: readonly ChatClient[] = [
     lacks: raw,
     vainTries: 3,
     knowsAsFinal: ['deployment: no credit', 'session: no credit', 'graph: a request that is too long'],
+  },
+  {
+    language: 'Python',
+    name: 'openai',
+    version: '3.57.0',
+    api: 'responses',
+    module: 'with_openai_responses',
+    errors: openAiErrors,
+    lacks: [...raw, 'embed'],
+  },
+  {
+    language: 'Python',
+    name: 'openai-agents',
+    version: '0.24.0',
+    api: 'responses',
+    module: 'with_openai_agents_responses',
+    errors: openAiErrors,
+    lacks: [...raw, 'schema_stream', 'abort', 'embed'],
+  },
+  {
+    language: 'Node',
+    name: 'openai',
+    version: '7.57.0',
+    beside: ['zod@4.6.7'],
+    api: 'responses',
+    module: 'with-openai-responses',
+    errors: openAiErrors,
+    lacks: [...raw, 'embed'],
+  },
+  {
+    language: 'Node',
+    name: '@openai/agents',
+    version: '0.20.0',
+    beside: ['openai@7.57.0', 'zod@4.6.7'],
+    api: 'responses',
+    module: 'with-openai-agents',
+    errors: openAiErrors,
+    lacks: [...raw, 'image', 'abort', 'embed'],
+  },
+  {
+    language: 'Node',
+    name: '@ai-sdk/openai',
+    version: '3.0.141',
+    beside: ['ai@6.0.326', '@ai-sdk/openai-compatible@2.0.92', 'zod@4.6.7'],
+    api: 'responses',
+    module: 'with-ai-openai',
+    errors: errorsOfAi('StreamedError'),
+    lacks: [...raw, 'embed'],
+    vainTries: 2,
+  },
+  {
+    language: 'Python',
+    name: 'anthropic',
+    version: '2.14.0',
+    beside: ['openai==3.57.0'],
+    api: 'messages',
+    module: 'with_anthropic',
+    errors: anthropicErrors,
+    lacks: [...raw, 'embed'],
+  },
+  {
+    language: 'Node',
+    name: '@anthropic-ai/sdk',
+    version: '1.14.0',
+    api: 'messages',
+    module: 'with-anthropic',
+    errors: anthropicErrors,
+    lacks: [...raw, 'embed'],
+  },
+  {
+    language: 'Node',
+    name: '@ai-sdk/anthropic',
+    version: '3.0.140',
+    beside: ['ai@6.0.326', '@ai-sdk/openai-compatible@2.0.92', 'zod@4.6.7'],
+    api: 'messages',
+    module: 'with-ai-anthropic',
+    errors: errorsOfAi('StreamedError'),
+    lacks: [...raw, 'embed'],
+    vainTries: 2,
   },
 ];
 

@@ -84,7 +84,7 @@ export const scenarios: Record<string, Scenario> = {
   },
   'a caller that leaves': { does: 'abort', order: 'held', says: { text: 'Good ' } },
   embeddings: { does: 'embed', says: { status: 404 }, isForRoot: true },
-  'the Responses API': { does: 'respond', says: { status: 404 }, isForRoot: true },
+  'the Responses API': { does: 'respond', says: { text }, isForRoot: true },
   'legacy completions': { does: 'complete', says: { status: 404 }, isForRoot: true },
   'the list of models': { does: 'models', says: { models: ['greeter', 'greeter-graph'] }, isForRoot: true },
 };

@@ -21,6 +21,7 @@ DATASETS = "/api/v1/datasets"
 MODEL_TIMEOUT_S = 600.0
 """A model may think for longer than the service takes for anything else."""
 
+_INFERENCE = ("/chat/completions", "/responses", "/messages")
 _ENVELOPE = ("name", "tags", "metadata", "notes", "webhook_url", "correlation_id")
 _TYPES = {
     ".json": "application/json",
@@ -44,7 +45,7 @@ def call(
     method = method.upper()
     request = Request(method, path, query or {}, json, repeatable=method != "POST")
     # Inference and new keys take no idempotency key, and a second copy of them is a second one.
-    if method != "POST" or path.endswith("/chat/completions") or path.startswith("/api/v1/admin/keys"):
+    if method != "POST" or path.endswith(_INFERENCE) or path.startswith("/api/v1/admin/keys"):
         return request
     return creating(request, idempotency_key)
 

@@ -156,6 +156,13 @@ export const callCodes = {
     meaning: 'The connection to the provider broke, or its answer ended early',
     remedy: 'Send it again',
   },
+  not_recorded: {
+    status: [],
+    at: ['problem'],
+    retry: true,
+    meaning: 'A streamed answer came, but the database did not take its record',
+    remedy: 'Send it again',
+  },
   upstream_timeout: {
     status: [504],
     at: ['problem', 'error_details', 'error_code'],

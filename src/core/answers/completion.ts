@@ -42,8 +42,8 @@ export function textOfContent(content: unknown): string {
   return textsOf(parts.map((part) => part?.['text']));
 }
 
-/** The thoughts that a message holds beside its text; null: none. */
-function thoughtsOfMessage(message: Json): string | null {
+/** The thoughts that a message or delta holds beside its text; null: none. */
+export function thoughtsOfMessage(message: Json): string | null {
   const { reasoning_content: content, reasoning, content: parts } = message;
   const named = [content, reasoning].find((value) => typeof value === 'string' && value !== '');
   if (named !== undefined) return named as string;
@@ -59,8 +59,8 @@ function partTexts(value: unknown): unknown[] {
   return Array.isArray(value) ? value.map((part: unknown) => asObject(part)?.['text']) : [value];
 }
 
-/** The words of a refusal beside the text; null: none. */
-function refusalOfMessage({ refusal, content }: Json): string | null {
+/** The words of a refusal beside the text of a message or delta; null: none. */
+export function refusalOfMessage({ refusal, content }: Json): string | null {
   if (typeof refusal === 'string' && refusal !== '') return refusal;
   if (!Array.isArray(content)) return null;
   return textsOf(content.map((part: unknown) => asObject(part)?.['refusal'])) || null;

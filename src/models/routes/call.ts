@@ -8,6 +8,7 @@ import type { Db } from '../../platform/db/db.js';
 import type { Notifications } from '../../platform/db/notifications.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import type { Permit } from '../../platform/http/admission/gate.js';
+import type { AnswerForm } from './forms/form.js';
 import type { BytesInFlight, HeldBytes } from './bytes-in-flight.js';
 import type { MarkedSpan } from './lever-marks.js';
 import type { UpstreamRequest } from './upstream-request.js';
@@ -43,6 +44,8 @@ export interface ForwardedCall {
   upstream: UpstreamRequest;
   bytes: HeldBytes;
   permit: Permit;
+  /** The form of the answer; null: a chat completion. */
+  form: AnswerForm | null;
   /** The id that the answer gets in place of the provider's. */
   answerId?: string;
   /** Gets the parameters of the policy that the model refuses and did not get. */

@@ -108,7 +108,7 @@ export class Forwarder<Call extends ForwardedCall> {
       .code(passed.status)
       .headers(passed.headers)
       .type('application/json; charset=utf-8')
-      .send(JSON.stringify(passed.body));
+      .send(JSON.stringify(call.form ? call.form.error(passed.status, passed.body.error) : passed.body));
   }
 
   /** Forwards a whole answer unchanged, after recording it. */
@@ -131,6 +131,10 @@ export class Forwarder<Call extends ForwardedCall> {
     const id = await this.recorder.record(call, result);
     this.recorder.takeBackUnlessDelivered(call, id, reply);
     if (cost.costUsd !== null) void reply.header('x-ratchet-cost-usd', String(cost.costUsd));
+    if (call.form) {
+      const own = call.form.whole(completion!, call.answerId ?? null);
+      return reply.code(200).type('application/json; charset=utf-8').send(JSON.stringify(own));
+    }
     return reply
       .code(answer.status)
       .type(

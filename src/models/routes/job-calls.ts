@@ -24,7 +24,8 @@ import type { ProxyCall, ProxyDeps } from './call.js';
 import { boundUpstream } from './budget.js';
 import type { proxyParams } from './schema.js';
 import { createServedSnapshots, type ServedSnapshots } from './served-snapshots.js';
-import { readChatBody, substitute, type ChatBody } from './request.js';
+import { forGraph, type AnswerForm } from './forms/form.js';
+import { readCall, substitute, type ChatBody } from './request.js';
 import type { UpstreamRequest } from './upstream-request.js';
 
 /** A request to the inference path of a job. */
@@ -40,6 +41,8 @@ interface Asked {
   /** Whether the caller missed the answer to this call. */
   hasMissed: boolean;
   body: ChatBody;
+  /** null: a chat completion. */
+  form: AnswerForm | null;
 }
 
 /** The call with its candidate's text, under its rollout. */
@@ -83,7 +86,7 @@ export class JobCalls {
   }
 
   private callOf(asked: Asked, found: ResolvedCall, claimed: ClaimedCall): ProxyCall {
-    const { request, job, keyId, correlationId, body } = asked;
+    const { request, job, keyId, correlationId, body, form } = asked;
     const { rollout, upstream } = claimed;
     const { graphSnapshotId: graph, policy } = found;
     const { provider } = policy;
@@ -94,6 +97,7 @@ export class JobCalls {
       correlationId,
       provider,
       client,
+      form,
       ...claimed,
       logged: { job_id: job.jobId, rollout_id: rollout.id },
       onLeft: (left) => this.warnOfLeft(job, { provider, model: upstream.model }, left),
@@ -102,7 +106,7 @@ export class JobCalls {
       // A graph makes several calls, and the caller's own traffic is not the job's.
       cacheScope: rollout.source === 'service' && graph === null ? cacheScope(found.answerCache, upstream.body) : null,
       // Not here: a caller that holds a connection must not wait for a second one.
-      ...(graph !== null && graphCall(client, graph, body, () => this.snapshots.get(job.orgId, graph))),
+      ...(graph !== null && graphCall(client, graph, forGraph(body, form), () => this.snapshots.get(job.orgId, graph))),
     };
   }
 
@@ -161,7 +165,7 @@ function leversOf({ spans, components }: UpstreamRequest, isPromptKnown: boolean
 function readAsked(request: FastifyRequest, reply: FastifyReply): Asked {
   const { session_id: jobId, correlation_id: given } = request.params as z.infer<typeof proxyParams>;
   const { orgId, keyId } = request.caller;
-  const body = readChatBody(request.body);
+  const { body, form } = readCall(request);
   // A client that appends /v1/chat/completions to the session's URL has no correlation id.
   const correlationId = given === undefined || given === 'v1' ? `cor_${uuid().replaceAll('-', '')}` : given;
   if (!correlationPattern.test(correlationId)) {
@@ -169,7 +173,7 @@ function readAsked(request: FastifyRequest, reply: FastifyReply): Asked {
   }
   const seed = seedOf(request.headers);
   const hasMissed = hasMissedAnswer(request.headers);
-  return { request, reply, job: { orgId, jobId }, keyId, correlationId, seed, hasMissed, body };
+  return { request, reply, job: { orgId, jobId }, keyId, correlationId, seed, hasMissed, body, form };
 }
 
 /**

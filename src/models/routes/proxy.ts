@@ -10,14 +10,16 @@ import { Forwarder } from './forward.js';
 import { JobCalls } from './job-calls.js';
 import { createRecorder } from './record.js';
 import { replay } from './replay.js';
+import { inferenceForms } from './form-shapes.js';
 import { proxySchema, unjudged } from './schema.js';
 
 const bodyLimit = 10 * 1024 * 1024;
 const base = '/api/gepa/v1/:session_id';
+/** With the end of the names of their operations. */
 const paths = [
-  ['', 'callCandidate'],
-  ['/:correlation_id', 'callCandidateForRollout'],
-  ['/:correlation_id/v1', 'callCandidateForRolloutV1'],
+  ['', ''],
+  ['/:correlation_id', 'ForRollout'],
+  ['/:correlation_id/v1', 'ForRolloutV1'],
 ] as const;
 
 /** Registers the inference paths of sessions and evaluations. */
@@ -44,19 +46,23 @@ export function registerProxy(app: App, deps: ProxyDeps & { secretKey: Buffer })
     return reply;
   };
 
-  for (const [path, operationId] of paths) {
-    app.post(
-      `${base}${path}/chat/completions`,
-      {
-        bodyLimit,
-        ...deps.bytes.hooks,
-        helmet: false,
-        config: { access: 'inference' },
-        validatorCompiler: unjudged,
-        schema: proxySchema(operationId, path !== ''),
-      },
-      answer,
-    );
+  for (const { form, path: end, what, operations, ...shape } of inferenceForms) {
+    for (const [path, suffix] of paths) {
+      const operationId = `${operations[0]}${suffix}`;
+      const summary = form === null ? 'Proxy inference' : `Proxy inference, in the form of ${shape.api}`;
+      app.post(
+        `${base}${path}${end}`,
+        {
+          bodyLimit,
+          ...deps.bytes.hooks,
+          helmet: false,
+          config: { access: 'inference', ...(form && { form }) },
+          validatorCompiler: unjudged,
+          schema: proxySchema({ operationId, summary, what }, path !== '', shape),
+        },
+        answer,
+      );
+    }
   }
   app.addHook('onClose', () => forwarder.settled());
 }

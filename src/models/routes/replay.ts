@@ -1,7 +1,9 @@
 import type { FastifyReply } from 'fastify';
-import { streamOf } from '../client/answers/chat-stream.js';
+import { Readable } from 'node:stream';
+import { chunksOf, paced, streamOf } from '../client/answers/chat-stream.js';
 import type { RecordedAnswer } from '../../rollouts/store/call-records.js';
 import type { ProxyCall } from './call.js';
+import type { AnswerForm } from './forms/form.js';
 import type { JobRecorder } from './record.js';
 
 /** What keeps buffers between us and the caller from holding a stream back. */
@@ -21,7 +23,8 @@ export async function replay(
   { id, response, costUsd }: RecordedAnswer,
   reply: FastifyReply,
 ): Promise<void> {
-  const text = JSON.stringify(response);
+  const { form, upstream } = call;
+  const text = JSON.stringify(form && !upstream.stream ? form.whole(response, null) : response);
   try {
     call.bytes.add(Buffer.byteLength(text));
   } catch (error) {
@@ -31,6 +34,15 @@ export async function replay(
   recorder.takeBackUnlessDelivered(call, id, reply);
   if (costUsd !== null) void reply.header('x-ratchet-cost-usd', String(costUsd));
   void reply.code(200);
-  if (!call.upstream.stream) void reply.type('application/json; charset=utf-8').send(text);
-  else void reply.headers(streamHeaders).send(streamOf(response, !call.upstream.hideUsageChunk));
+  if (!upstream.stream) void reply.type('application/json; charset=utf-8').send(text);
+  else {
+    const events = form ? Readable.from(paced(eventsIn(form, response))) : streamOf(response, !upstream.hideUsageChunk);
+    void reply.headers(streamHeaders).send(events);
+  }
+}
+
+function* eventsIn(form: AnswerForm, completion: Record<string, unknown>): Generator<Buffer> {
+  const stream = form.stream(null);
+  for (const chunk of chunksOf(completion, true)) yield Buffer.from(stream.add(chunk));
+  yield Buffer.from(stream.end());
 }

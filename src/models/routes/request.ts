@@ -5,6 +5,11 @@ import { demosForCall, renderPrompt, type Demo } from '../../core/prompts/demos.
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import type { Message } from '../../core/prompts/message.js';
 import { ApiError } from '../../platform/http/server/errors.js';
+import type { FastifyRequest } from 'fastify';
+import type { FormName } from '../../platform/http/error-forms.js';
+import type { AnswerForm, FormRequest } from './forms/form.js';
+import { readMessage } from './forms/messages/request.js';
+import { readResponse } from './forms/responses/request.js';
 import { insertDemos } from './demos.js';
 import { fillLevers } from './levers.js';
 import { UpstreamRequest } from './upstream-request.js';
@@ -31,10 +36,21 @@ const limits = ['max_tokens', 'max_completion_tokens'];
 /** A chat completion request. */
 export type ChatBody = Json & { messages: unknown[] };
 
-/** Checks the body of a call; the provider judges all other fields. */
-export function readChatBody(body: unknown): ChatBody {
+/** The body of a call as a chat completion request, and the form of its answer. */
+export function readCall({ body, routeOptions }: FastifyRequest): { body: ChatBody; form: AnswerForm | null } {
+  const { form: name } = routeOptions.config;
   const json = asObject(body);
-  if (!json) throw invalid('', 'The body must be a JSON object: a chat completion request.');
+  if (!json) throw invalid('', `The body must be a JSON object: a ${requests[name ?? 'chat']} request.`);
+  if (name === undefined) return { body: readChatBody(json), form: null };
+  const { chat, form } = readers[name](json);
+  return { body: readChatBody(chat), form };
+}
+
+const readers: Record<FormName, (body: Json) => FormRequest> = { responses: readResponse, messages: readMessage };
+const requests = { chat: 'chat completion', responses: 'response', messages: 'message' };
+
+/** Checks the body of a call; the provider judges all other fields. */
+function readChatBody(json: Json): ChatBody {
   for (const name of forbidden) {
     if (Object.hasOwn(json, name)) {
       throw invalid(name, `${name} is not allowed: the policy says which provider answers, and with which key.`);

@@ -22,11 +22,6 @@ const completionRequest = z
     description: "OpenAI's chat completion request. All fields are passed to the provider.",
   });
 
-/** A request whose `model` names a deployment. */
-export const namedCompletionRequest = completionRequest
-  .extend({ model: z.string().min(1).describe('The name of a deployment, or its id.') })
-  .meta({ id: 'NamedChatCompletionRequest', description: 'A chat completion request to the deployment `model`.' });
-
 const openAiError = z
   .object({
     error: z.looseObject({
@@ -43,32 +38,46 @@ export const openAiFailure = (description: string) => ({
   content: { 'application/json': { schema: openAiError } },
 });
 
+/** A form of inference in the document. */
+export interface InferenceShape {
+  body: z.ZodObject;
+  answer: z.ZodObject;
+  /** An event of a stream, and what a stream is. */
+  event: z.ZodObject;
+  described: string;
+  failure: (description: string) => object;
+}
+
 const chunk = z
   .string()
   .describe('A chunk of the completion as one line of JSON; the last is [DONE]. A failure is {"error": …}.');
 
+export const completionShape: InferenceShape = {
+  body: completionRequest,
+  answer: z.looseObject({ choices: z.array(z.unknown()) }),
+  event: z.looseObject({ data: chunk }),
+  described: 'A chat completion, or its chunks as server-sent events.',
+  failure: openAiFailure,
+};
+
 /** Documentation of an inference path: `conflict` describes the 409, `more` adds failures. */
 export function inferenceSchema(
-  doc: { tags: string[]; summary: string; description: string },
+  doc: { summary: string; description: string },
   conflict: string,
   more: Record<number, string> = {},
+  { body, answer, event, described, failure }: InferenceShape = completionShape,
 ): FastifySchema {
   return {
     ...doc,
-    body: completionRequest,
+    tags: ['Inference'],
+    body,
     response: {
       200: {
-        description: 'A chat completion, or its chunks as server-sent events.',
-        content: {
-          'application/json': { schema: z.looseObject({ choices: z.array(z.unknown()) }) },
-          'text/event-stream': { schema: z.looseObject({ data: chunk }) },
-        },
+        description: described,
+        content: { 'application/json': { schema: answer }, 'text/event-stream': { schema: event } },
       },
       ...Object.fromEntries(
-        Object.entries({ ...failures, 409: conflict, ...more }).map(([status, cause]) => [
-          status,
-          openAiFailure(cause),
-        ]),
+        Object.entries({ ...failures, 409: conflict, ...more }).map(([status, cause]) => [status, failure(cause)]),
       ),
     },
   };
@@ -89,22 +98,17 @@ const failures = {
   504: 'The provider did not answer in time.',
 };
 
-const schema = inferenceSchema(
-  {
-    tags: ['Inference'],
-    summary: 'Proxy inference',
-    description:
-      "An OpenAI chat completion, streamed or not. The serving candidate's text replaces the system message, and its " +
-      'components replace the text between <lever name="…"> and </lever>. The headers x-gepa-rollout-idx, ' +
-      'x-gepa-rollout-id, x-gepa-candidate-id and x-gepa-correlation-id identify the call; x-ratchet-cost-usd is its ' +
-      'cost, if known; x-ratchet-cache is hit for an answer from the answer cache.',
-  },
-  'The session is cancelled or failed; x-should-retry is false.',
-  {
-    401: 'Missing or unknown key, or an inference key of an ended job.',
-    402: 'The rest of max_cost_usd does not cover this call; x-should-retry is false.',
-  },
-);
+const proxied =
+  "The serving candidate's text replaces the system message, and its " +
+  'components replace the text between <lever name="…"> and </lever>. The headers x-gepa-rollout-idx, ' +
+  'x-gepa-rollout-id, x-gepa-candidate-id and x-gepa-correlation-id identify the call; x-ratchet-cost-usd is its ' +
+  'cost, if known; x-ratchet-cache is hit for an answer from the answer cache.';
+
+const ended = 'The session is cancelled or failed; x-should-retry is false.';
+const refusals = {
+  401: 'Missing or unknown key, or an inference key of an ended job.',
+  402: 'The rest of max_cost_usd does not cover this call; x-should-retry is false.',
+};
 
 const headers = z.looseObject({
   'x-ratchet-seed': z
@@ -118,10 +122,14 @@ const headers = z.looseObject({
     .describe('true: returns the recorded answer to a request of the same rollout whose answer was lost.'),
 });
 
-/** Documentation of a job's inference path. */
-export function proxySchema(operationId: string, withCorrelation: boolean): FastifySchema {
+/** Documentation of a job's inference path; `what` is answered there. */
+export function proxySchema(
+  { operationId, summary, what }: { operationId: string; summary: string; what: string },
+  withCorrelation: boolean,
+  shape: InferenceShape,
+): FastifySchema {
   return {
-    ...schema,
+    ...inferenceSchema({ summary, description: `${what} ${proxied}` }, ended, refusals, shape),
     operationId,
     headers,
     params: withCorrelation ? proxyParams : proxyParams.omit({ correlation_id: true }),

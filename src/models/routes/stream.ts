@@ -2,18 +2,19 @@ import { once } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import { doneData, isUsageChunk, sseData, StreamFold } from '../client/answers/chat-stream.js';
+import { doneData, StreamFold } from '../client/answers/chat-stream.js';
 import { costOf, unknownCost } from '../client/cost.js';
 import { ProviderError, providerError } from '../client/answers/provider-answer.js';
 import { errorInside } from '../client/answers/answer-error.js';
-import { withId } from '../client/answers/own-id.js';
 import { usageIn } from '../client/answers/usage.js';
 import { SseSplitter, type SseBlock } from '../../clients/net/sse.js';
 import { cutErrorText, parseBounded } from '../../clients/net/untrusted.js';
 import { OverCapacityError } from './bytes-in-flight.js';
 import type { ForwardedCall } from './call.js';
+import type { StreamFailure } from './forms/form.js';
 import type { Recorder } from './record.js';
 import { streamHeaders } from './replay.js';
+import { toldStream } from './told-stream.js';
 import { streamError } from './upstream-error.js';
 
 export interface Pump<Call extends ForwardedCall> {
@@ -23,12 +24,6 @@ export interface Pump<Call extends ForwardedCall> {
   recorder: Recorder<Call>;
   log: Logger;
   elapsed: () => number;
-}
-
-interface Failure {
-  status: number;
-  code: string;
-  message: string;
 }
 
 /** Time after which a stalled caller is dropped; the answer is still recorded. */
@@ -46,32 +41,21 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
   out.writeHead(answer.status, { ...(reply.getHeaders() as OutgoingHttpHeaders), ...streamHeaders });
   const splitter = new SseSplitter();
   const fold = new StreamFold();
-  let failure: Failure | null = null;
+  const told = toldStream(call);
+  let failure: StreamFailure | null = null;
   let ended = false;
-  const end = async (last: string): Promise<void> => {
+  /** `done`: the provider's last event, '' without one. */
+  const end = async (done: string): Promise<void> => {
     ended = true;
-    if (failure === null && last !== '' && fold.completion() === null) {
-      const message = `The provider "${call.provider}" ended its stream without an answer.`;
-      failure = { status: 502, code: 'upstream_answer_invalid', message };
-      last = sseData(streamError(failure.code, failure.message));
-    }
-    if (failure === null && last === '' && !fold.isWhole()) {
-      failure = {
-        status: 502,
-        code: 'upstream_connection_lost',
-        message: `The provider "${call.provider}" ended its answer early.`,
-      };
-      last = sseData(streamError(failure.code, failure.message));
-    }
-    // Some providers leave it out, and clients wait for it.
-    if (failure === null && last === '') last = sseData(doneData);
-    const recorded = await record(pump, fold, failure);
-    if (!out.destroyed) out.end(recorded ?? last);
+    failure ??= faultOf(call.provider, fold, done !== '');
+    const fault = (await record(pump, fold, failure)) ?? failure;
+    if (!out.destroyed) out.end(fault ? told.fail(fault) : told.end(done));
   };
   /** Forwards the events of one read in one write. */
   const forward = async (blocks: readonly SseBlock[]): Promise<void> => {
     let text = '';
-    for (const { raw, data, complete } of blocks) {
+    for (const block of blocks) {
+      const { raw, data, complete } = block;
       const chunk = data === null || data === doneData ? null : parseBounded(data);
       // A partial event would run into the error event.
       if (!complete && data !== doneData) continue;
@@ -80,14 +64,13 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
         const message = `The provider ended its answer with an error: ${cutErrorText(fault.error.message)}`;
         failure = { status: fault.status, code: 'upstream_error', message };
       }
-      if (chunk) fold.add(chunk);
       if (data === doneData) {
         await write(out, text);
         return end(failure === null ? raw : '');
       }
-      if (chunk && call.upstream.hideUsageChunk && isUsageChunk(chunk)) continue;
-      const isOwn = chunk && !fault && call.answerId !== undefined;
-      text += isOwn ? withOwnId(raw, data!, call.answerId!) : raw;
+      text += told.event(block, chunk, fault !== null);
+      // Takes the chunk over.
+      if (chunk) fold.add(chunk);
     }
     await write(out, text);
   };
@@ -105,23 +88,27 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
     const fault = error instanceof OverCapacityError ? error : providerError(call.provider, error);
     const isNamed = fault instanceof ProviderError || fault instanceof OverCapacityError;
     failure = { status: 502, code: isNamed ? fault.code : 'internal', message: fault.message };
-    await end(sseData(streamError(failure.code, failure.message)));
+    await end('');
   }
 }
 
-/** An event with our id in its JSON, which several lines of data may hold. */
-function withOwnId(raw: string, data: string, id: string): string {
-  const at = raw.indexOf(data);
-  if (at === -1) return sseData(withId(data.replaceAll('\n', ' '), id));
-  return raw.slice(0, at) + withId(data, id) + raw.slice(at + data.length);
+/** What is wrong with a stream that came to its end; null: nothing. */
+function faultOf(provider: string, fold: StreamFold, isDone: boolean): StreamFailure | null {
+  if (isDone && fold.completion() === null) {
+    const message = `The provider "${provider}" ended its stream without an answer.`;
+    return { status: 502, code: 'upstream_answer_invalid', message };
+  }
+  if (isDone || fold.isWhole()) return null;
+  const message = `The provider "${provider}" ended its answer early.`;
+  return { status: 502, code: 'upstream_connection_lost', message };
 }
 
-/** Records the answer; returns an error event for the stream on failure, else null. */
+/** Records the answer; returns what the caller of a whole one is told on failure, else null. */
 async function record<Call extends ForwardedCall>(
   pump: Pump<Call>,
   fold: StreamFold,
-  failure: Failure | null,
-): Promise<string | null> {
+  failure: StreamFailure | null,
+): Promise<StreamFailure | null> {
   const { call, answer, reply, recorder, log, elapsed } = pump;
   const completion = fold.completion();
   const result = {
@@ -137,7 +124,8 @@ async function record<Call extends ForwardedCall>(
     return null;
   } catch (error) {
     log.error({ err: error, ...call.logged }, 'could not record a model call');
-    return failure ? null : sseData(streamError('not_recorded', 'The answer could not be recorded; retry.'));
+    const message = 'The answer could not be recorded; retry.';
+    return failure ? null : { status: 502, code: 'not_recorded', message };
   }
 }
 

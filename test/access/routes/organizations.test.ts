@@ -143,6 +143,8 @@ const bodies: Record<string, unknown> = {
   'post hint': { hint: 'theirs' },
   'post feedback': { answer_id: 'theirs', reward: 1 },
   'post completions': chat,
+  'post messages': chat,
+  'post responses': { model: 'm', input: 'hello' },
 };
 
 interface Attempt {

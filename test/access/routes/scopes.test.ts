@@ -62,7 +62,8 @@ test('reads need read, changes write, model calls infer, keys and secrets admin'
   const of = (wanted: Scope) => protectedOperations().filter((operation) => scopeOf(operation) === wanted);
   expect(of('read').every(({ method }) => method === 'GET')).toBe(true);
   expect(of('write').some(({ method }) => method === 'GET')).toBe(false);
-  const infers = ({ name }: Operation) => /^post .*\/(?:chat\/completions|feedback)$/.test(name) || isModels(name);
+  const infers = ({ name }: Operation) =>
+    /^post .*\/(?:chat\/completions|responses|messages|feedback)$/.test(name) || isModels(name);
   expect(of('infer')).toEqual(operations.filter(infers));
   const needsAdmin = ({ name }: Operation) => /\/api\/v1\/(admin\/|webhooks\/secret(\/|$))/.test(name);
   expect(of('admin')).toEqual(operations.filter(needsAdmin));

@@ -11,9 +11,15 @@ function told(error) {
   return {
     errors: [...new Set(causes.flatMap(classesOf))],
     status: first(({ status, statusCode }) => status ?? statusCode),
-    code: first((cause) => cause.code ?? cause.error?.code ?? cause.data?.error?.code),
+    code: first(codeOf),
     message: String(error.message).slice(0, 300),
   };
+}
+
+function codeOf({ code, error, data, responseBody }) {
+  const known = code ?? error?.code ?? error?.error?.code ?? data?.error?.code;
+  // @ai-sdk/anthropic keeps the body as a text only.
+  return known ?? (responseBody === undefined ? undefined : JSON.parse(responseBody).error?.code);
 }
 
 function classesOf(error) {

@@ -2,7 +2,9 @@ import { chatClients, eventReaders, generators, mcpClients } from '../../callers
 import { table } from './table.js';
 
 const groups: [use: string, clients: readonly { language: string; name: string; version: string }[]][] = [
-  ['chat completions', chatClients],
+  ['chat completions', chatClients.filter(({ api }) => api === undefined)],
+  ['responses', chatClients.filter(({ api }) => api === 'responses')],
+  ['messages', chatClients.filter(({ api }) => api === 'messages')],
   ['event streams', eventReaders],
   ['`ratchet mcp`', mcpClients],
   ['the OpenAPI document', Object.values(generators)],

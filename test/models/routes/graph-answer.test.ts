@@ -12,7 +12,7 @@ import { answerByGraph } from '../../../src/models/routes/graph-answer.js';
 import { GraphFailure } from '../../../src/models/routes/graph-failure.js';
 import { Forwarder } from '../../../src/models/routes/forward.js';
 import type { CallResult, Recorder } from '../../../src/models/routes/record.js';
-import { readChatBody, substitute } from '../../../src/models/routes/request.js';
+import { readCall, substitute } from '../../../src/models/routes/request.js';
 import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } from '../../support/fakes/model.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
@@ -626,7 +626,7 @@ describe('through the proxy', () => {
       return reply.code(status).headers(headers).send({ code });
     });
     app.post('/', async (request, reply) => {
-      const upstream = substitute(readChatBody(request.body), policy({ model: 'two' }), {
+      const upstream = substitute(readCall(request).body, policy({ model: 'two' }), {
         messages: null,
         marked: false,
         demos: [],

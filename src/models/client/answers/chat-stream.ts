@@ -197,12 +197,13 @@ export function* eventsOf(completion: Json, includeUsage: boolean): Generator<Bu
   yield Buffer.from(sseData(doneData));
 }
 
-/** The events as a body. Pauses between them, because a reader in this process never waits. */
+/** The events as a body. */
 export function streamOf(completion: Json, includeUsage: boolean): Readable {
   return Readable.from(paced(eventsOf(completion, includeUsage)));
 }
 
-async function* paced(events: Iterable<Buffer>): AsyncGenerator<Buffer> {
+/** Pauses between events, because a reader in this process never waits. */
+export async function* paced(events: Iterable<Buffer>): AsyncGenerator<Buffer> {
   let sent = 0;
   for (const event of events) {
     yield event;

@@ -8,6 +8,7 @@ import { traceRequest } from '../../../platform/http/server/request-span.js';
 import { createSharedReads } from '../../../util/shared-reads.js';
 import type { ModelClient } from '../../client/providers.js';
 import type { ForwardedCall, ProxyDeps } from '../call.js';
+import { forGraph, type AnswerForm } from '../forms/form.js';
 import { Forwarder } from '../forward.js';
 import { graphCall } from '../graph-call.js';
 import { observe } from '../observe.js';
@@ -29,6 +30,8 @@ interface Asked {
   /** The id or the name of a deployment. */
   ref: string;
   body: ChatBody;
+  /** null: a chat completion. */
+  form: AnswerForm | null;
   /** The refusal of a `ref` that names nothing. */
   unknown: (ref: string) => ApiError;
 }
@@ -39,6 +42,7 @@ interface Answering {
   found: ServedDeployment;
   served: PreparedSnapshot;
   body: ChatBody;
+  form: AnswerForm | null;
   reply: FastifyReply;
   /** Gets the tries that fail. */
   failedTries: FailedTry[];
@@ -63,7 +67,11 @@ export class DeploymentAnswerer {
     this.forwarder = new Forwarder<DeploymentCall>(deps, counting(this.meter, createTextKeeper(deps)), purpose);
   }
 
-  async answer(request: FastifyRequest, reply: FastifyReply, { ref, body, unknown }: Asked): Promise<FastifyReply> {
+  async answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { ref, body, form, unknown }: Asked,
+  ): Promise<FastifyReply> {
     const { db, providers, tracing, bytes } = this.deps;
     const { orgId, keyId } = request.caller;
     const read = () => db.orgApart(orgId, (tx) => resolveDeployment(tx, ref));
@@ -89,7 +97,8 @@ export class DeploymentAnswerer {
     await this.forwarder.forward(
       {
         client,
-        ...this.modelOf({ client, found, served, body, reply, failedTries }),
+        form,
+        ...this.modelOf({ client, found, served, body, form, reply, failedTries }),
         orgId,
         keyId,
         deploymentId: found.id,
@@ -114,8 +123,9 @@ export class DeploymentAnswerer {
 
   /** What answers a call: a graph, its model, or with fallbacks one of several. */
   private modelOf(answering: Answering): Pick<ForwardedCall, 'provider' | 'upstream' | 'answeredBy' | 'askSeveral'> {
-    const { client, found, served, body, reply } = answering;
-    if (served.kind === 'graph') return graphCall(client, served.id, body, () => Promise.resolve(served));
+    const { client, found, served, body, form, reply } = answering;
+    if (served.kind === 'graph')
+      return graphCall(client, served.id, forGraph(body, form), () => Promise.resolve(served));
     const { policy, content } = served;
     const own = { provider: policy.provider, upstream: frozenRequest(body, content, policy) };
     void reply.header('x-ratchet-model', headerOf(nameOf(own)));

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { jobKinds } from '../../../core/jobs/kinds.js';
 import type { App } from '../../../platform/http/deps.js';
 import { refuse } from '../../../platform/http/server/errors.js';
-import { readChatBody, requestedModel } from '../request.js';
-import { deploymentHeaders, inferenceSchema, namedCompletionRequest, unjudged } from '../schema.js';
+import { inferenceForms, type InferenceForm } from '../form-shapes.js';
+import { readCall, requestedModel } from '../request.js';
+import { deploymentHeaders, inferenceSchema, unjudged } from '../schema.js';
 import { DeploymentAnswerer, type InferenceDeps } from './answerer.js';
 import { unknownModel } from './not-ready.js';
 
@@ -16,31 +17,29 @@ const answers =
 const notReady =
   'The deployment is being built: repeat the call after `retry-after`. Without that header it waits for a paused evaluation or has failed, and x-should-retry is false.';
 
-const schema: FastifySchema = {
-  ...inferenceSchema(
-    {
-      tags: ['Inference'],
-      summary: 'Ask a deployment, in the form of OpenAI chat completions',
-      description: `By a deployment's id, or by a name: the deployment that serves it when the request comes. \`model\` is ignored. ${answers}`,
-    },
-    notReady,
-  ),
-  headers: deploymentHeaders,
-};
+/** Documentation of a deployment's path. */
+function schemaOf(shape: InferenceForm, operationId: string): FastifySchema {
+  const summary = `Ask a deployment, in the form of ${shape.api}`;
+  const description = `By a deployment's id, or by a name: the deployment that serves it when the request comes. \`model\` is ignored. ${answers}`;
+  const documented = inferenceSchema({ summary, description }, notReady, {}, shape);
+  return { ...documented, headers: deploymentHeaders, operationId, params };
+}
 
-const rootSchema: FastifySchema = {
-  ...inferenceSchema(
-    {
-      tags: ['Inference'],
-      summary: 'Ask the deployment that `model` names',
-      description: `For OpenAI clients: the base URL is /v1, and \`model\` is a name of a deployment, or its id. ${answers}`,
-    },
-    notReady,
-    { 404: 'No deployment of the organization serves this model (code model_not_found).' },
-  ),
-  headers: deploymentHeaders,
-  body: namedCompletionRequest,
-  operationId: 'createChatCompletion',
+/** Documentation of a path where `model` names the deployment. */
+function rootSchemaOf(shape: InferenceForm): FastifySchema {
+  const [, , operationId] = shape.operations;
+  const inForm = shape.form === null ? '' : `, in the form of ${shape.api}`;
+  const summary = `Ask the deployment that \`model\` names${inForm}`;
+  const description = `${baseUrls[shape.form ?? 'chat']}, and \`model\` is a name of a deployment, or its id. ${answers}`;
+  const unknown = { 404: 'No deployment of the organization serves this model (code model_not_found).' };
+  const documented = inferenceSchema({ summary, description }, notReady, unknown, shape);
+  return { ...documented, headers: deploymentHeaders, body: shape.named, operationId };
+}
+
+const baseUrls = {
+  chat: 'For OpenAI clients: the base URL is /v1',
+  responses: 'For OpenAI clients: the base URL is /v1',
+  messages: 'For Anthropic clients: the base URL is that of the service',
 };
 
 /** Registers the inference paths of deployments. */
@@ -50,30 +49,29 @@ export function registerDeploymentInference(app: App, deps: InferenceDeps): void
     bodyLimit,
     ...deps.bytes.hooks,
     helmet: false,
-    config: { access: 'inference' },
     validatorCompiler: unjudged,
   } as const;
-  for (const [path, operationId] of [
-    ['', 'callDeployment'],
-    ['/v1', 'callDeploymentV1'],
-  ] as const) {
-    app.post(
-      `${jobKinds.deployment.path}/:deployment_id${path}/chat/completions`,
-      { ...options, schema: { ...schema, operationId, params } },
-      (request, reply) => {
-        const { deployment_id: ref } = request.params as z.infer<typeof params>;
-        return deployments.answer(request, reply, {
-          ref,
-          body: readChatBody(request.body),
-          unknown: unknownDeployment,
-        });
-      },
-    );
+  for (const shape of inferenceForms) {
+    const { form, path: end, operations } = shape;
+    const config = { access: 'inference', ...(form && { form }) } as const;
+    for (const [path, suffix] of [
+      ['', ''],
+      ['/v1', 'V1'],
+    ] as const) {
+      app.post(
+        `${jobKinds.deployment.path}/:deployment_id${path}${end}`,
+        { ...options, config, schema: schemaOf(shape, `${operations[1]}${suffix}`) },
+        (request, reply) => {
+          const { deployment_id: ref } = request.params as z.infer<typeof params>;
+          return deployments.answer(request, reply, { ref, ...readCall(request), unknown: unknownDeployment });
+        },
+      );
+    }
+    app.post(`/v1${end}`, { ...options, config, schema: rootSchemaOf(shape) }, (request, reply) => {
+      const call = readCall(request);
+      return deployments.answer(request, reply, { ref: requestedModel(call.body), ...call, unknown: unknownModel });
+    });
   }
-  app.post('/v1/chat/completions', { ...options, schema: rootSchema }, (request, reply) => {
-    const body = readChatBody(request.body);
-    return deployments.answer(request, reply, { ref: requestedModel(body), body, unknown: unknownModel });
-  });
   app.addHook('onClose', () => deployments.close());
 }
 

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { FastifyServerFactory } from 'fastify';
 import type { App, HttpDeps } from '../deps.js';
 import { jobKinds } from '../../../core/jobs/kinds.js';
+import { errorFormOf, isCallPath } from '../error-forms.js';
 import { renderError } from '../server/errors.js';
 import { ungated, createGate, releaseAtEnd, overloaded, type Gate, type Permit } from './gate.js';
 
@@ -19,7 +20,6 @@ const bounds = {
   creates: { permits: 16, burst: 256, shortWaitMs: 1_000, burstMs: 4_000, lastingWaitMs: 250 },
 };
 
-const callPath = /\/chat\/completions(?:\?|$)/;
 const jobPaths = Object.values(jobKinds).map(({ path }) => path);
 const createPath = new RegExp(`^(?:${jobPaths.join('|')})(?:/[^/]+/(?:extend|clone))?(?:\\?|$)`);
 
@@ -37,7 +37,7 @@ export function createAdmission({ observe }: Pick<HttpDeps, 'observe'>): Admissi
     const { method, url = '' } = request;
     if (method !== 'POST') return null;
     if (createPath.test(url)) return creates;
-    return callPath.test(url) && !isContainer(request) ? calls : null;
+    return isCallPath(url) && !isContainer(request) ? calls : null;
   };
 
   const refuseLater = createDelay();
@@ -48,7 +48,7 @@ export function createAdmission({ observe }: Pick<HttpDeps, 'observe'>): Admissi
         const gate = gateOf(request);
         if (!gate?.refuses()) return handle(request, response);
         observe?.('POST', 'over capacity', 503, 0);
-        refuseLater(() => refuse(request, response, gate === calls));
+        refuseLater(() => refuse(request, response));
       });
     },
     register: (app) => registerPermits(app, gateOf),
@@ -109,10 +109,10 @@ function createDelay(): (refuse: () => void) => void {
 /** A larger body is not read. */
 const maxDrainedBytes = 64 * 1024;
 
-function refuse({ url = '', headers }: IncomingMessage, response: ServerResponse, openAi: boolean): void {
+function refuse({ url = '', headers }: IncomingMessage, response: ServerResponse): void {
   const error = overloaded();
   const id = randomUUID();
-  const { type, body } = renderError(error, openAi, { url, id });
+  const { type, body } = renderError(error, errorFormOf(url), { url, id });
   const isDrained = Number(headers['content-length']) <= maxDrainedBytes;
   response
     .writeHead(error.status, {

@@ -1,6 +1,6 @@
 /** Examples in the document: recorded requests and answers, and one of each failure. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { failureExamples, nameOf, type FailureSchema } from './failures.js';
+import { failureExamples, failureSchemas, nameOf } from './failures.js';
 import { prefix } from './schemas.js';
 
 interface Media {
@@ -61,7 +61,7 @@ function show(content: Content = {}, values: Record<string, unknown>): void {
 /** Refers to the shared example of a failure; returns the names in use. */
 function showFailures(content: Content = {}, status: string): string[] {
   return Object.values(content).flatMap((media) => {
-    const schema = (['Problem', 'OpenAiError'] as FailureSchema[]).find((name) => media.schema?.$ref === prefix + name);
+    const schema = failureSchemas.find((name) => media.schema?.$ref === prefix + name);
     if (!schema) return [];
     const name = nameOf(status, schema);
     media.examples = { [status]: { $ref: `#/components/examples/${name}` } };

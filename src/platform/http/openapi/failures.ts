@@ -1,7 +1,9 @@
 /** One example of each failure, which all operations share. */
+import { anthropicError } from '../error-forms.js';
 import { ApiError, openAiError, problem, refuse } from '../server/errors.js';
 
-export type FailureSchema = 'Problem' | 'OpenAiError';
+export const failureSchemas = ['Problem', 'OpenAiError', 'AnthropicError'] as const;
+type FailureSchema = (typeof failureSchemas)[number];
 
 const session = '/api/v1/online/sessions/ses_00000000000000000000000000000001';
 const requestId = '00000000-0000-0000-0000-000000000001';
@@ -33,6 +35,10 @@ export const failureExamples = new Map<string, { value: object }>(
   failures.flatMap((error) => [
     [nameOf(error.status, 'Problem'), { value: problem(error, { url: session, id: requestId }) }] as const,
     [nameOf(error.status, 'OpenAiError'), { value: openAiError(error) }] as const,
+    [
+      nameOf(error.status, 'AnthropicError'),
+      { value: anthropicError(error.status, openAiError(error).error) },
+    ] as const,
   ]),
 );
 

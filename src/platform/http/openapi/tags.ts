@@ -7,7 +7,11 @@ export const tags = [
   { name: 'Evaluations', description: 'One prompt on given seeds or rows, with a reward for each.' },
   { name: 'Graph jobs', description: 'Searches for better graphs of model calls.' },
   { name: 'Deployments', description: 'Frozen prompts and graphs under a name, with gates, rollback and statistics.' },
-  { name: 'Inference', description: "OpenAI chat completions from a session's candidate or from a deployment." },
+  {
+    name: 'Inference',
+    description:
+      "Answers of a session's candidate or of a deployment: OpenAI chat completions and responses, Anthropic messages.",
+  },
   { name: 'Data sets', description: 'Uploaded rows that jobs run on. They are immutable.' },
   { name: 'Comparison', description: 'Two candidates on common seeds, with intervals.' },
   { name: 'Webhooks', description: 'Signed notices of jobs that have ended.' },

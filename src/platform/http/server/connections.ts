@@ -18,7 +18,7 @@ export function refuseBrokenHttp(error: NodeJS.ErrnoException, socket: Socket): 
   }
   const refusal = new ApiError(...(causes[error.code ?? ''] ?? [400, 'bad_request', 'Not a valid HTTP request.']));
   const id = randomUUID();
-  const { type, body } = renderError(refusal, false, { url: '', id });
+  const { type, body } = renderError(refusal, 'problem', { url: '', id });
   socket.end(
     [
       `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { AnswerCode } from '../../../contracts/errors/index.js';
 import { exhaustedResource, isDataError, isTransient } from '../../db/postgres-errors.js';
 import { shownRequestId } from '../request-ids.js';
+import { anthropicError, errorFormOf, type ErrorForm } from '../error-forms.js';
 
 /** A field's error; `pointer` is a JSON pointer (RFC 6901) into body, query or headers. */
 export interface FieldError {
@@ -65,7 +66,7 @@ const types: Record<number, string> = {
   429: 'rate_limit_error',
 };
 
-/** Error body of OpenAI's API; the only body on inference paths. */
+/** Error body of OpenAI's API. */
 export interface OpenAiError {
   error: { message: string; type: string; code: string; param: string | null };
 }
@@ -105,30 +106,33 @@ export function pointerOf(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** A failure as media type and body: OpenAI's shape, or a problem. */
-export function renderError(error: ApiError, openAi: boolean, request: { url: string; id: string }) {
+/** A failure as media type and body, in the form of the API that was called. */
+export function renderError(error: ApiError, form: ErrorForm, request: { url: string; id: string }) {
+  if (form === 'problem') {
+    return { type: 'application/problem+json; charset=utf-8', body: JSON.stringify(problem(error, request)) };
+  }
+  const body = openAiError(error);
   return {
-    type: openAi ? 'application/json; charset=utf-8' : 'application/problem+json; charset=utf-8',
-    body: JSON.stringify(openAi ? openAiError(error) : problem(error, request)),
+    type: 'application/json; charset=utf-8',
+    body: JSON.stringify(form === 'openai' ? body : anthropicError(error.status, body.error)),
   };
 }
 
 /** Sends a failure in the shape of its path. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {
-  const openAi = speaksOpenAi(request);
+  const form = formOf(request);
   if (error.status === 429 || error.status === 503) void reply.header('retry-after', '1');
-  if (openAi && error.status === 409) void reply.header('x-should-retry', 'false');
+  if (form !== 'problem' && error.status === 409) void reply.header('x-should-retry', 'false');
   for (const [name, value] of Object.entries(error.headers)) void reply.header(name, value);
   const { url } = request;
-  const { type, body } = renderError(error, openAi, { url, id: shownRequestId(request) });
+  const { type, body } = renderError(error, form, { url, id: shownRequestId(request) });
   return reply.code(error.status).type(type).send(body);
 }
 
-const inferencePath = /^\/(?:v1|api\/gepa)\/|^\/api\/harbor\/deployments\/[^/?]*(?:\/v1)?\/chat\/completions(?:\?|$)/;
-
-/** Whether a path has OpenAI's error shape: inference routes and everything below their prefix. */
-function speaksOpenAi(request: FastifyRequest): boolean {
-  return request.routeOptions.config.access === 'inference' || inferencePath.test(request.url);
+/** The form of a request's errors: its route's, else that of what lies below the same prefix. */
+function formOf({ routeOptions: { config }, url }: FastifyRequest): ErrorForm {
+  if (config.access !== 'inference') return errorFormOf(url);
+  return config.form === 'messages' ? 'anthropic' : 'openai';
 }
 
 /** Common refusals. */

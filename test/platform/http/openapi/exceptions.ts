@@ -54,6 +54,12 @@ const exceptions: readonly Exception[] = [
   },
   {
     check: accepted,
+    operation: /^POST .*\/messages$/,
+    pointer: /^\/messages$/,
+    reason: 'A conversation of thoughts alone has the form of one, and says nothing.',
+  },
+  {
+    check: accepted,
     operation: /^POST .*\/candidates$/,
     pointer: /^\/messages\/\d+\/(name|content)$/,
     reason: 'The components and placeholders of a prompt are those of its session.',

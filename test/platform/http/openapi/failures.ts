@@ -3,7 +3,9 @@ import type { TestService } from '../../../support/service.js';
 import type { Document } from './recorder.js';
 
 const sessions = '/api/v1/online/sessions';
-const proxy = '/api/gepa/v1/ses_00000000000000000000000000000001/chat/completions';
+const session = '/api/gepa/v1/ses_00000000000000000000000000000001';
+const proxy = `${session}/chat/completions`;
+const messages = `${session}/messages`;
 
 /** A request for each failure that a test can cause at once. */
 const requests: Record<string, { method: string; path: string; body?: string; headers?: Record<string, string> }> = {
@@ -15,6 +17,8 @@ const requests: Record<string, { method: string; path: string; body?: string; he
   Problem422: { method: 'GET', path: `${sessions}?limit=0` },
   OpenAiError400: { method: 'POST', path: proxy, body: '{' },
   OpenAiError404: { method: 'POST', path: proxy, body: '{"messages":[{"role":"user","content":"x"}]}' },
+  AnthropicError400: { method: 'POST', path: messages, body: '{' },
+  AnthropicError404: { method: 'POST', path: messages, body: '{"messages":[{"role":"user","content":"x"}]}' },
 };
 
 /** Status, code and names of fields of each failure. */

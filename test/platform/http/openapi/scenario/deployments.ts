@@ -25,6 +25,16 @@ export async function playDeployments(api: Recorder, session_id: string): Promis
     await api.call(operation, { path: { deployment_id: name }, body: { messages } });
     await api.call(operation, { path: { deployment_id: name }, body: { messages, stream: true } });
   }
+  const [input, system] = [rows[2]!.input, 'Answer.'];
+  const forms = { Response: { input, instructions: system }, Message: { max_tokens: 100, system, messages } };
+  for (const [form, body] of Object.entries(forms)) {
+    const asked = { model: name, ...body };
+    for (const stream of [{}, { stream: true }]) {
+      for (const operation of [`createDeployment${form}`, `createDeployment${form}V1`])
+        await api.call(operation, { path: { deployment_id: name }, body: { ...body, ...stream } });
+      await api.call(`create${form}`, { body: { ...asked, ...stream } });
+    }
+  }
   const { id: answer_id } = await api.call<{ id: string }>('createChatCompletion', { body: { model: name, messages } });
   const report = { answer_id, reward: 0, comment: 'The city alone.', corrected: 'Paris' };
   await api.call('reportFeedback', { path: { deployment_id: name }, body: report });

@@ -76,6 +76,17 @@ export async function playTraffic(api: Recorder): Promise<void> {
     await api.call(operation, { path: ids, body });
     await api.call(operation, { path: ids, body: { ...body, stream: true } });
   }
+  const forms = {
+    createCandidateResponse: { input: rows[0]!.input, instructions: 'Answer.' },
+    createCandidateMessage: { max_tokens: 100, system: 'Answer.', messages: body.messages },
+  };
+  for (const [operation, asked] of Object.entries(forms)) {
+    for (const stream of [{}, { stream: true }]) {
+      await api.call(operation, { path, body: { ...asked, ...stream } });
+      for (const suffix of ['ForRollout', 'ForRolloutV1'])
+        await api.call(`${operation}${suffix}`, { path: rollout, body: { ...asked, ...stream } });
+    }
+  }
   await api.call('reportSessionReward', {
     path,
     body: { correlation_id: 'conversation-1', reward_info: { outcome_reward: 1, details: { feedback: 'Correct.' } } },
