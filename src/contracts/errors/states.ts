@@ -65,6 +65,20 @@ export const stateCodes = {
     meaning: 'The newest deployment of the name failed, and none serves it',
     remedy: 'Read its error, then deploy again',
   },
+  no_prompt: {
+    status: [409],
+    at: ['problem'],
+    retry: false,
+    meaning: 'The deployment is a graph, or texts of marked spans: no prompt that an application can send',
+    remedy: 'Call the deployment',
+  },
+  label_not_removable: {
+    status: [409],
+    at: ['problem'],
+    retry: false,
+    meaning: 'The label production is what its name serves',
+    remedy: 'Set it to another version, or delete the deployment',
+  },
   deployment_not_live: {
     status: [409],
     at: ['problem'],

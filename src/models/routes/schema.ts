@@ -24,7 +24,7 @@ const completionRequest = z
 
 /** A request whose `model` names a deployment. */
 export const namedCompletionRequest = completionRequest
-  .extend({ model: z.string().min(1).describe('The name of a deployment, or its id.') })
+  .extend({ model: z.string().min(1).describe('The name of a deployment, NAME@LABEL, NAME@VERSION, or its id.') })
   .meta({ id: 'NamedChatCompletionRequest', description: 'A chat completion request to the deployment `model`.' });
 
 const openAiError = z

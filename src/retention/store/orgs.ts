@@ -53,6 +53,8 @@ const tables = [
   'call_slots',
   'limits',
   'provider_keys',
+  'deployment_versions',
+  'deployment_changes',
   'deployment_counters',
   'deployment_failures',
   'episode_answers',

@@ -16,6 +16,8 @@ import type { App, HttpDeps } from '../../../platform/http/deps.js';
 import { registerChanges } from './changes.js';
 import { registerFeedback } from './feedback.js';
 import { find, path, tags } from './find.js';
+import { registerPrompt } from './prompt.js';
+import { registerRegistry } from './registry.js';
 import { gateSpec } from './gate.js';
 import { resolveSource } from './source.js';
 import { completionUrls, deploymentsBase as base, deploymentSummary, deploymentView } from './view.js';
@@ -28,7 +30,9 @@ import { registerModels } from './models.js';
 import { registerSnapshots } from './snapshots.js';
 
 const params = z.object({
-  deployment_id: z.string().describe('Its id, or its name: the deployment that serves it, else the newest of it.'),
+  deployment_id: z
+    .string()
+    .describe('Its id, NAME@LABEL or NAME@VERSION, or its name: the deployment that serves it, else the newest of it.'),
 });
 
 type CreateDeployment = z.output<typeof createDeploymentSchema>;
@@ -37,6 +41,7 @@ const createdSchema = z.object({
   id: z.string(),
   name: z.string(),
   status: deploymentStatusSchema,
+  version: z.int(),
   snapshot_id: z.null(),
   ...deploymentSchema.pick({ chat_completions_url: true, name_chat_completions_url: true }).shape,
   warnings: warningsSchema.optional(),
@@ -49,6 +54,8 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
   registerCollection(app, deps);
   registerReads(app, deps);
   registerChanges(app, deps);
+  registerRegistry(app, deps);
+  registerPrompt(app, deps);
   registerFeedback(app, deps);
   registerStats(app, deps);
   registerSnapshots(app, deps);
@@ -65,7 +72,7 @@ function registerCollection(app: App, deps: HttpDeps): void {
         operationId: 'createDeployment',
         summary: 'Create a deployment',
         description:
-          "Freezes a session's best prompt, a graph job's best graph or the given messages; evaluates it by the gate, if any; then serves its name with it.",
+          "Freezes a session's best prompt, a graph job's best graph, the content of a deployment or the given messages; evaluates it by the gate, if any; then serves its name with it.",
         querystring: noQuerySchema,
         headers: idempotencyHeader,
         body: createDeploymentSchema,
@@ -97,7 +104,7 @@ function registerCollection(app: App, deps: HttpDeps): void {
 async function creationOf(
   deps: HttpDeps,
   request: FastifyRequest,
-  { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, ...labels }: CreateDeployment,
+  { name, source: requested, gate: gateRequest, reason = null, webhook_url: webhookUrl, ...labels }: CreateDeployment,
 ): Promise<Creation> {
   const resolved = await resolveSource(deps, request, requested);
   const { judged, keep } = gateRequest
@@ -112,7 +119,7 @@ async function creationOf(
     correlationId: null,
     containerApiKey: gateRequest?.container_api_key,
     prepare: keep,
-    store: (tx, job) => insertDeployment(tx, job, name),
+    store: async (tx, job) => ({ version: await insertDeployment(tx, job, { name, reason }) }),
     location: (id) => `${base}/${id}/status`,
     answer: ({ jobId: id, workflowId }) => ({
       id,

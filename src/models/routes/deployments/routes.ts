@@ -4,7 +4,9 @@ import type { ModelClient } from '../../client/providers.js';
 import { jobKinds } from '../../../core/jobs/kinds.js';
 import { AnswerIds } from '../../../kinds/deployment/store/answer-ids.js';
 import { correlationPattern } from '../../../contracts/common.js';
-import { resolveDeployment, type ServedDeployment } from '../../../kinds/deployment/store/deployments.js';
+import { longestRef } from '../../../core/deployments/ref.js';
+import { resolveDeployment, type ServedDeployment } from '../../../kinds/deployment/store/resolve.js';
+import { whatNameHas } from './unknown-ref.js';
 import type { App } from '../../../platform/http/deps.js';
 import { DeploymentMeter } from './meter.js';
 import { graphCall } from '../graph-call.js';
@@ -16,12 +18,14 @@ import { traceRequest } from '../../../platform/http/server/request-span.js';
 import { frozenRequest, readChatBody, requestedModel, type ChatBody } from '../request.js';
 import { correlationHeader, deploymentHeaders, inferenceSchema, namedCompletionRequest, unjudged } from '../schema.js';
 import { createServedSnapshots, type PreparedSnapshot } from '../served-snapshots.js';
-import { ApiError, refuse } from '../../../platform/http/server/errors.js';
+import { ApiError } from '../../../platform/http/server/errors.js';
 import { asObject } from '../../../util/json.js';
 import { createSharedReads } from '../../../util/shared-reads.js';
 
 const bodyLimit = 10 * 1024 * 1024;
-const params = z.object({ deployment_id: z.string().describe("A deployment's id, or the name that it serves.") });
+const params = z.object({
+  deployment_id: z.string().describe("A deployment's id, the name that it serves, NAME@LABEL or NAME@VERSION."),
+});
 
 /** A call of a deployment; `reply` shows whether the caller is still connected. */
 interface DeploymentCall extends ForwardedCall {
@@ -35,7 +39,7 @@ interface DeploymentCall extends ForwardedCall {
 }
 
 const answers =
-  'The frozen prompt and its demonstrations take the place of the request\'s system message; the frozen model answers; every other field goes to it as it is. A graph takes the last user message as its input, a JSON object as it is and any other text as its only field, else as {"input": text}, and answers with its output; parameters of model calls are 400. x-ratchet-deployment-id and x-ratchet-snapshot-id say what answered, x-ratchet-cost-usd what it cost where that is known. x-ratchet-answer-id and the `id` of the completion name the answer for feedback.';
+  'The frozen prompt and its demonstrations take the place of the request\'s system message; the frozen model answers; every other field goes to it as it is. A graph takes the last user message as its input, a JSON object as it is and any other text as its only field, else as {"input": text}, and answers with its output; parameters of model calls are 400. x-ratchet-deployment-id, x-ratchet-version and x-ratchet-snapshot-id say what answered, x-ratchet-cost-usd what it cost where that is known. x-ratchet-answer-id and the `id` of the completion name the answer for feedback.';
 const notReady =
   'The deployment is being built: repeat the call after `retry-after`. Without that header it waits for a paused evaluation or has failed, and x-should-retry is false.';
 
@@ -44,7 +48,7 @@ const schema: FastifySchema = {
     {
       tags: ['Inference'],
       summary: 'Ask a deployment, in the form of OpenAI chat completions',
-      description: `By a deployment's id, or by a name: the deployment that serves it when the request comes. \`model\` is ignored. ${answers}`,
+      description: `By a deployment's id, or by a name (also NAME@LABEL, NAME@VERSION): the deployment that serves it when the request comes. \`model\` is ignored. ${answers}`,
     },
     notReady,
   ),
@@ -56,7 +60,7 @@ const rootSchema: FastifySchema = {
     {
       tags: ['Inference'],
       summary: 'Ask the deployment that `model` names',
-      description: `For OpenAI clients: the base URL is /v1, and \`model\` is a name of a deployment, or its id. ${answers}`,
+      description: `For OpenAI clients: the base URL is /v1, and \`model\` is a name of a deployment, NAME@LABEL, NAME@VERSION, or its id. ${answers}`,
     },
     notReady,
     { 404: 'No deployment of the organization serves this model (code model_not_found).' },
@@ -102,8 +106,8 @@ interface Asked {
   /** The id or the name of a deployment. */
   ref: string;
   body: ChatBody;
-  /** The refusal of a `ref` that names nothing. */
-  unknown: (ref: string) => ApiError;
+  /** The refusal of a `ref` that names nothing; `known`: what its name has. */
+  unknown: (ref: string, known: string) => ApiError;
 }
 
 /** Answers for deployments, and counts their requests. */
@@ -119,8 +123,10 @@ function createAnswerer(deps: InferenceDeps) {
   const answer = async (request: FastifyRequest, reply: FastifyReply, { ref, body, unknown }: Asked) => {
     const { orgId, keyId } = request.caller;
     const found = await resolved(`${orgId} ${ref}`, () => db.orgApart(orgId, (tx) => resolveDeployment(tx, ref)));
-    if (found) void reply.header('x-ratchet-deployment-id', found.id);
-    if (!found || found.snapshotId === null) throw (await refusal(db, orgId, ref)) ?? unknown(ref);
+    if (found) void reply.headers({ 'x-ratchet-deployment-id': found.id, 'x-ratchet-version': String(found.version) });
+    if (!found || found.snapshotId === null) {
+      throw (await refusal(db, orgId, ref)) ?? unknown(ref, await db.org(orgId, (tx) => whatNameHas(tx, ref)));
+    }
     void reply.header('x-ratchet-snapshot-id', found.snapshotId);
     if (body.messages.length === 0) throw noMessages();
     const correlationId = correlationOf(request);
@@ -168,7 +174,8 @@ function callOf(client: ModelClient, served: PreparedSnapshot, body: ChatBody) {
   return { provider: policy.provider, upstream: frozenRequest(body, content, policy) };
 }
 
-const unknownDeployment = (ref: string) => refuse.notFound(`deployment ${ref.slice(0, 100)}`);
+const unknownDeployment = (ref: string, known: string) =>
+  new ApiError(404, 'not_found', `No deployment ${ref.slice(0, longestRef)} found for this key. ${known}`.trim());
 
 /** The episode that a caller names. */
 function correlationOf({ headers }: FastifyRequest): string | null {

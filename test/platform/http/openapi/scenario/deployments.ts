@@ -36,8 +36,23 @@ export async function playDeployments(api: Recorder, session_id: string): Promis
   const second = await ready(api, { name, source: { session_id } });
   await api.call('getSnapshot', { path: { snapshot_id: first.snapshot_id } });
   await api.call('compareSnapshots', { path: { snapshot_id: first.snapshot_id, other: second.snapshot_id } });
-  await api.call('rollBackDeployment', { path: { deployment_id: second.id }, body: {} });
+  await playRegistry(api, first.id);
+  await api.call('rollBackDeployment', { path: { deployment_id: second.id }, body: { reason: 'Answers too long.' } });
   await api.call('deleteDeployment', { path });
+}
+
+/** Labels of the name, the prompt of one of them, and what has changed. */
+async function playRegistry(api: Recorder, id: string): Promise<void> {
+  const label = { deployment_id: name, label: 'staging' };
+  await api.call('setDeploymentLabel', {
+    path: label,
+    body: { deployment_id: id, reason: 'A trial of the short prompt.' },
+  });
+  const path = { deployment_id: name };
+  await api.call('listDeploymentLabels', { path });
+  await api.call('getDeploymentPrompt', { path, query: { label: 'staging' } });
+  await api.call('removeDeploymentLabel', { path: label });
+  await api.call('listDeploymentChanges', { path });
 }
 
 async function ready(api: Recorder, body: object): Promise<{ id: string; snapshot_id: string }> {
