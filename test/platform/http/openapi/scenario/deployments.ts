@@ -41,14 +41,13 @@ export async function playDeployments(api: Recorder, session_id: string): Promis
   await api.call('deleteDeployment', { path });
 }
 
-/** Labels of the name, the prompt of one of them, and what has changed. */
-async function playRegistry(api: Recorder, id: string): Promise<void> {
-  const label = { deployment_id: name, label: 'staging' };
-  await api.call('setDeploymentLabel', {
-    path: label,
-    body: { deployment_id: id, reason: 'A trial of the short prompt.' },
-  });
-  const path = { deployment_id: name };
+/** A branch under a name of its own: its labels, its prompt, and what has changed. */
+async function playRegistry(api: Recorder, parent: string): Promise<void> {
+  const branch = 'capitals-short';
+  await ready(api, { name: branch, source: { deployment: parent }, reason: 'Answers of one word.' });
+  const path = { deployment_id: branch };
+  const label = { ...path, label: 'staging' };
+  await api.call('setDeploymentLabel', { path: label, body: { version: 1, reason: 'A trial of the short prompt.' } });
   await api.call('listDeploymentLabels', { path });
   await api.call('getDeploymentPrompt', { path, query: { label: 'staging' } });
   await api.call('removeDeploymentLabel', { path: label });
