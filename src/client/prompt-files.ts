@@ -28,7 +28,12 @@ export class PromptFiles {
     const path = await this.pathOf(ref);
     try {
       const kept = JSON.parse(await fs.readFile(path, 'utf8')) as Partial<Kept>;
-      if (kept.ref !== ref || kept.url !== this.url || !Array.isArray(kept.prompt?.messages) || !kept.etag)
+      if (
+        kept.ref !== ref ||
+        kept.url !== this.url ||
+        !Array.isArray(kept.prompt?.messages) ||
+        typeof kept.etag !== 'string'
+      )
         throw new Error('it is no prompt of this service');
       return { etag: kept.etag, prompt: kept.prompt };
     } catch (error) {
