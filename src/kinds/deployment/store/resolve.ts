@@ -12,8 +12,7 @@ export interface ServedDeployment extends Record<string, unknown> {
 
 const ofName = `(select deployment_id from deployment_names where org_id = current_setting('app.org') and name = $1)`;
 
-/** The id of a label or version of a name, of $1 to $3 as `refValues` gives them. */
-export const idOfPart = `case
+const partId = `case
   when $3::int is not null then
     (select id from deployments where org_id = current_setting('app.org') and name = $1 and version = $3)
   when $2::text = '${liveLabel}' then ${ofName}
@@ -26,7 +25,10 @@ export function refValues(ref: string): [string, string | null, number | null] {
   return [name, label, version];
 }
 
-const idOfRef = `case when $2::text is null and $3::int is null then coalesce(${ofName}, $1) else ${idOfPart} end`;
+// As selects of their own: beside row-level security an index takes no other expression.
+/** The id of a label or version of a name, of $1 to $3 as `refValues` gives them. */
+export const idOfPart = `(select ${partId})`;
+const idOfRef = `(select case when $2::text is null and $3::int is null then coalesce(${ofName}, $1) else ${partId} end)`;
 const served = `d.id, d.name, d.version, case when d.live_at is not null then d.snapshot_id end as "snapshotId",
   d.live_at as "liveAt"`;
 
@@ -56,5 +58,6 @@ export function labelsOf(deployment: string): string {
     select '${liveLabel}' from deployment_names o where o.org_id = ${deployment}.org_id
        and o.name = ${deployment}.name and o.deployment_id = ${deployment}.id
     union all
-    (select l.label from deployment_labels l where l.deployment_id = ${deployment}.id order by l.label))`;
+    (select l.label from deployment_labels l where l.org_id = ${deployment}.org_id and l.name = ${deployment}.name
+        and l.deployment_id = ${deployment}.id order by l.label))`;
 }
