@@ -5,6 +5,8 @@ import { Evaluations, type EvaluationHandle } from './evaluations.js';
 import { Graphs, type GraphHandle } from './graphs.js';
 import type { Creation } from './handle.js';
 import { Operations } from './operations.js';
+import type { Prompt } from './prompt.js';
+import { Prompts, type PromptOptions } from './prompts.js';
 import { Sessions, type SessionHandle } from './sessions.js';
 import type { Answer, Body, CallOptions } from './types.js';
 
@@ -21,6 +23,7 @@ export class Ratchet extends Operations {
   readonly orgs = new Organizations(this);
   readonly keys = new Keys(this);
   readonly providerKeys = new ProviderKeys(this);
+  private readonly prompts = new Prompts(this);
 
   createSession(body: Body<'createSession'>, options?: CallOptions): Creation<SessionHandle> {
     return this.sessions.create(body, options);
@@ -44,6 +47,14 @@ export class Ratchet extends Operations {
     if (id.startsWith('evl_')) return this.evaluations.handle(id);
     if (id.startsWith('grf_')) return this.graphs.handle(id);
     return this.deployments.handle(id);
+  }
+
+  /**
+   * The prompt of a deployment, to call the model yourself: from memory, the service, or what is
+   * known in an outage.
+   */
+  prompt(name: string, options?: PromptOptions): Promise<Prompt> {
+    return this.prompts.get(name, options);
   }
 
   /** The difference of two jobs, candidates or deployments on common seeds. */

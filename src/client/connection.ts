@@ -36,7 +36,7 @@ const defaultUrl = 'http://127.0.0.1:8787';
 export class Connection {
   readonly timeoutMs: number;
   readonly maxRetries: number;
-  private readonly url: string;
+  readonly url: string;
   private readonly apiKey: string | undefined;
   private readonly fetch: Fetch;
 

@@ -7,7 +7,7 @@ import type { Answer, Body, CallOptions, EventOptions, Item, Query } from './typ
 /** Models may think for long. */
 const chatTimeoutMs = 600_000;
 
-/** A deployment, by its id or by the name that it serves; `wait` ends with its gate. */
+/** A deployment, by its id, its name, NAME@LABEL or NAME@VERSION; `wait` ends with its gate. */
 export class DeploymentHandle extends Handle<Answer<'getDeployment'>, Answer<'createDeployment'>> {
   private get path() {
     return { deployment_id: this.id };
@@ -74,8 +74,37 @@ export class DeploymentHandle extends Handle<Answer<'getDeployment'>, Answer<'cr
   }
 
   /** Gives the name back to the deployment that had it before. */
-  rollback(options?: CallOptions): Promise<Answer<'rollBackDeployment'>> {
-    return this.client.request('rollBackDeployment', { ...options, path: this.path });
+  rollback(
+    body?: NonNullable<Body<'rollBackDeployment'>>,
+    options?: CallOptions,
+  ): Promise<Answer<'rollBackDeployment'>> {
+    return this.client.request('rollBackDeployment', { ...options, path: this.path, body });
+  }
+
+  /** The labels of its name. */
+  labels(options?: CallOptions): Promise<Answer<'listDeploymentLabels'>> {
+    return this.client.request('listDeploymentLabels', { ...options, path: this.path });
+  }
+
+  /** Sets a label of its name to a version; `production` is what the name serves. */
+  setLabel(
+    label: string,
+    body: Body<'setDeploymentLabel'>,
+    options?: CallOptions,
+  ): Promise<Answer<'setDeploymentLabel'>> {
+    return this.client.request('setDeploymentLabel', { ...options, path: { ...this.path, label }, body });
+  }
+
+  removeLabel(label: string, options?: CallOptions): Promise<undefined> {
+    return this.client.request('removeDeploymentLabel', { ...options, path: { ...this.path, label } });
+  }
+
+  /** What its name and the labels served, newest first. */
+  changes(
+    query?: Query<'listDeploymentChanges'>,
+    options?: CallOptions,
+  ): AsyncGenerator<Item<'listDeploymentChanges'>, void> {
+    return this.client.list('listDeploymentChanges', { ...options, path: this.path, query });
   }
 
   /** Changes settings and labels, or archives. */

@@ -12,6 +12,8 @@ export { DeploymentHandle } from './deployments.js';
 export { RatchetError, type FieldError } from './errors.js';
 export { EvaluationHandle } from './evaluations.js';
 export { GraphHandle } from './graphs.js';
+export { Prompt, type PromptData, type PromptFallback, type PromptMessage, type PromptSource } from './prompt.js';
+export type { PromptOptions } from './prompts.js';
 export { SessionHandle } from './sessions.js';
 export type * from './api.js';
 export type { Fetch } from './attempt.js';

@@ -1,5 +1,6 @@
 import type { Event } from './api.js';
 import { Connection, type Call, type RatchetOptions } from './connection.js';
+import { RatchetError } from './errors.js';
 import { followEvents } from './events.js';
 import type { Answer, CallOptions, EventOptions, EventsOperation, Item, JsonOperation } from './types.js';
 import type { LastArgs, ListOperation, OperationId, Path } from './types.js';
@@ -50,6 +51,30 @@ export class Operations {
     };
     const silenceMs = call.timeoutMs ?? this.connection.timeoutMs;
     return followEvents(open, { since, silenceMs, onBreak, signal: call.signal });
+  }
+
+  /** The address of the service. */
+  get baseUrl(): string {
+    return this.connection.url;
+  }
+
+  /** The prompt of a deployment with its ETag; null: it is the one with `etag`. */
+  async readPrompt(
+    ref: string,
+    etag: string | undefined,
+    limits: Pick<Call, 'maxRetries' | 'timeoutMs'>,
+  ): Promise<{ etag: string; prompt: Answer<'getDeploymentPrompt'> } | null> {
+    const call = { ...limits, path: { deployment_id: ref }, ...(etag && { headers: { 'if-none-match': etag } }) };
+    const read = async (response: Response) => {
+      return {
+        etag: response.headers.get('etag') ?? '',
+        prompt: await jsonOf<Answer<'getDeploymentPrompt'>>(response),
+      };
+    };
+    return this.connection.send('getDeploymentPrompt', call, read, json).catch((error: unknown) => {
+      if (etag && error instanceof RatchetError && error.status === 304) return null;
+      throw error;
+    });
   }
 
   /** Uploads a file. The same content twice is one data set, so it needs no Idempotency-Key. */

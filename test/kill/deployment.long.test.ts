@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { deleteDeployment } from '../../src/kinds/deployment/store/deployments.js';
+import { byService, deleteDeployment } from '../../src/kinds/deployment/store/names.js';
 import { built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
 import { answers } from '../support/fakes/container.js';
 import { gate, type Gate } from '../support/gate.js';
@@ -59,7 +59,7 @@ test('never freezes or publishes a deployment that is deleted before a worker st
   });
   expect(status).toBe(204);
   // As the route does when Temporal is unreachable.
-  await on.service.db.org('default', (tx) => deleteDeployment(tx, ids[1]!));
+  await on.service.db.org('default', (tx) => deleteDeployment(tx, ids[1]!, byService));
   await on.worker.start();
   for (const id of ids) {
     await workflowIs(on.service.workflow(id), 'CANCELLED', 60);

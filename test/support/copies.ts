@@ -75,6 +75,8 @@ async function copiedColumns(postgres: pg.Client, table: Table, key: string, job
   return rows.map(({ name, type }) => {
     if (table === 'jobs' && name === 'created_at')
       return { name, value: `now() - interval '1 year' + n * interval '1 minute'` };
+    // Numbered per name.
+    if (table === 'deployments' && name === 'version') return { name, value: 't.version + n' };
     // Calls and commands have random ids.
     if (name === 'id' && !named.has(name)) return { name, value: `t.id || '_' || copy.digits` };
     if (!named.has(name)) return { name, value: `t.${name}` };

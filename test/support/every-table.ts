@@ -4,7 +4,8 @@ import type { Db } from '../../src/platform/db/db.js';
 import { writeCounters } from '../../src/kinds/deployment/store/counters.js';
 import { insertRequests } from '../../src/kinds/deployment/store/logged-requests.js';
 import { recordFeedback } from '../../src/kinds/deployment/store/feedback.js';
-import { insertDeployment, setSnapshot, promote } from '../../src/kinds/deployment/store/deployments.js';
+import { insertDeployment, setSnapshot } from '../../src/kinds/deployment/store/deployments.js';
+import { byService, promote, setLabel } from '../../src/kinds/deployment/store/names.js';
 import { putDataset } from '../../src/datasets/store/datasets.js';
 import { insertTasks } from '../../src/kinds/graph/store/tasks.js';
 import { ensureBootstrapKey } from '../../src/access/store/keys.js';
@@ -54,6 +55,9 @@ export const tables = [
   'snapshots',
   'deployments',
   'deployment_names',
+  'deployment_versions',
+  'deployment_labels',
+  'deployment_changes',
   'deployment_counters',
   'deployment_failures',
   'deployment_requests',
@@ -142,9 +146,10 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
       policy: { provider: 'p', model: 'm' },
       provenance: { source: 'messages', job_id: null, candidate_id: null, reward: null, verdict: null },
     });
-    await insertDeployment(tx, job, { name: 'name' });
+    await insertDeployment(tx, job, { name: 'name', reason: null });
     await setSnapshot(tx, job.jobId, snapshot);
     await promote(tx, job);
+    await setLabel(tx, { name: 'name', label: 'staging', target: { version: 1 } }, byService);
     const dataset = { id: `ds_${org}`, numRows: 1, columns: [], bytes: 2 };
     await putDataset(
       tx,

@@ -15,6 +15,7 @@ from .client import Client
 from .containers import Container, RunningContainer, container
 from .errors import ConfigurationError, JobFailed, RatchetError, ServiceUnreachable, WaitTimeout
 from .optimization import evaluate, optimize
+from .prompts import Prompt
 from .results import EvaluationResult, Optimization
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Model",
     "ModelError",
     "Optimization",
+    "Prompt",
     "RatchetError",
     "RolloutContext",
     "RunningContainer",

@@ -73,6 +73,10 @@ class SyncHttp(Http):
     def close(self) -> None:
         self._client.close()
 
+    def anew(self) -> SyncHttp:
+        """The same with connections of its own, for the child of a fork."""
+        return SyncHttp(self.url, self._key, self._timeout, self.retries.most)
+
     def run(self, call: Call[T]) -> T:
         outcome: Optional[Outcome] = None
         while True:

@@ -81,6 +81,18 @@ def delete(collection: str, job_id: str, *below: str) -> Request:
     return Request("DELETE", path_of(collection, job_id, *below))
 
 
+def label(
+    name: str, label: str, version: Optional[int], deployment_id: Optional[str], reason: Optional[str]
+) -> Request:
+    given = {"version": version, "deployment_id": deployment_id, "reason": reason}
+    body = {field: value for field, value in given.items() if value is not None}
+    return Request("PUT", path_of(DEPLOYMENTS, name, "labels", label), json=body)
+
+
+def remove_label(name: str, label: str) -> Request:
+    return Request("DELETE", path_of(DEPLOYMENTS, name, "labels", label))
+
+
 def reward(
     collection: str,
     job_id: str,

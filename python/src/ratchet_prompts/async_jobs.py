@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Mapping, Optional, Sequence, Union, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Union,
+    cast,
+)
 
 from . import _requests as requests
 from . import types as t
@@ -242,9 +254,32 @@ class AsyncDeployment(AsyncJob):
         """Deletes the texts of an answer."""
         await self._http.json(requests.delete(self._collection, self.id, "requests", answer_id))
 
-    async def rollback(self) -> Any:
+    async def rollback(self, reason: Optional[str] = None) -> Any:
         """Gives the name back to the deployment that had it before."""
-        return await self._command("rollback")
+        return await self._command("rollback", None if reason is None else {"reason": reason})
+
+    async def labels(self) -> List[t.DeploymentLabel]:
+        """The labels of its name; the first is `production`."""
+        return cast(List[t.DeploymentLabel], (await self._read("labels"))["labels"])
+
+    async def set_label(
+        self,
+        label: str,
+        version: Optional[int] = None,
+        *,
+        deployment_id: Optional[str] = None,
+        reason: Optional[str] = None,
+    ) -> Any:
+        """Sets a label of its name to a version; `production` is what the name serves."""
+        return await self._http.json(requests.label(self.id, label, version, deployment_id, reason))
+
+    async def remove_label(self, label: str) -> None:
+        await self._http.json(requests.remove_label(self.id, label))
+
+    def changes(self) -> AsyncIterator[t.DeploymentChange]:
+        """What its name and the labels served, newest first."""
+        pages = requests.pages_below(self._collection, self.id, "changes")
+        return cast(AsyncIterator[t.DeploymentChange], self._http.rows(pages))
 
     async def chat(self, messages: Sequence[t.Message], **options: Any) -> Any:
         """A chat completion, not streamed; for streams use a client of OpenAI."""

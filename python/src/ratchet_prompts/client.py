@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, cast
 
 from . import _requests as requests
 from . import types as t
 from ._http import DEFAULT_TIMEOUT_S, SyncHttp
+from ._prompt_cache import Wanted
+from ._prompt_clients import SyncPrompts
 from .jobs import Deployment, Evaluation, GraphJob, Session
+from .prompts import Prompt
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -35,6 +39,25 @@ class Client:
         self.graphs = Graphs(self._http)
         self.deployments = Deployments(self._http)
         self.datasets = Datasets(self._http)
+        self._prompts = SyncPrompts(self._http)
+
+    def prompt(
+        self,
+        name: str,
+        *,
+        label: Optional[str] = None,
+        version: Optional[int] = None,
+        ttl: float = 60.0,
+        folder: Optional[str | os.PathLike[str]] = None,
+        fallback: Optional[Mapping[str, Any]] = None,
+    ) -> Prompt:
+        """The prompt of a deployment, to call the model yourself: from memory, the service, or what is known.
+
+        `ttl`: seconds for which it is taken from memory; then the old one is answered at once, while one request
+        asks for news. In an outage the last known one serves, then that of `folder`, then `fallback`, a dict with
+        `messages`. A refusal of the service is raised.
+        """
+        return self._prompts.get(Wanted(name, label, version, ttl, folder, fallback))
 
     def compare(self, a: str, b: str) -> t.Comparison:
         """Whether `b` is better than `a`: evaluations, sessions, candidates or deployments."""

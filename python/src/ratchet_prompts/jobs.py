@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Sequence, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, Iterator, List, Mapping, Optional, Sequence, Union, cast
 
 from . import _requests as requests
 from . import types as t
@@ -241,9 +241,32 @@ class Deployment(Job):
         """Deletes the texts of an answer."""
         self._http.json(requests.delete(self._collection, self.id, "requests", answer_id))
 
-    def rollback(self) -> Any:
+    def rollback(self, reason: Optional[str] = None) -> Any:
         """Gives the name back to the deployment that had it before."""
-        return self._command("rollback")
+        return self._command("rollback", None if reason is None else {"reason": reason})
+
+    def labels(self) -> List[t.DeploymentLabel]:
+        """The labels of its name; the first is `production`."""
+        return cast(List[t.DeploymentLabel], (self._read("labels"))["labels"])
+
+    def set_label(
+        self,
+        label: str,
+        version: Optional[int] = None,
+        *,
+        deployment_id: Optional[str] = None,
+        reason: Optional[str] = None,
+    ) -> Any:
+        """Sets a label of its name to a version; `production` is what the name serves."""
+        return self._http.json(requests.label(self.id, label, version, deployment_id, reason))
+
+    def remove_label(self, label: str) -> None:
+        self._http.json(requests.remove_label(self.id, label))
+
+    def changes(self) -> Iterator[t.DeploymentChange]:
+        """What its name and the labels served, newest first."""
+        pages = requests.pages_below(self._collection, self.id, "changes")
+        return cast(Iterator[t.DeploymentChange], self._http.rows(pages))
 
     def chat(self, messages: Sequence[t.Message], **options: Any) -> Any:
         """A chat completion, not streamed; for streams use a client of OpenAI."""

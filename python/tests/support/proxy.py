@@ -69,13 +69,15 @@ class FaultyProxy:
                     for name, value in response.headers.items():
                         if name not in ("transfer-encoding", "connection", "content-length"):
                             self.send_header(name, value)
+                    if response.status_code in (204, 304):
+                        return self.end_headers()
                     # Cut in the middle of a chunk, a broken body is not taken for a whole one.
                     self.send_header("transfer-encoding", "chunked")
                     self.end_headers()
                     self.forward(response, fault.cut_after)
 
             protocol_version = "HTTP/1.1"
-            do_GET = do_POST = do_PATCH = do_DELETE = handle_one
+            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_one
 
             def forward(self, response: httpx.Response, left: Optional[int]) -> None:
                 for chunk in response.iter_raw():

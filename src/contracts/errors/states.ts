@@ -65,6 +65,20 @@ export const stateCodes = {
     meaning: 'The newest deployment of the name failed, and none serves it',
     remedy: 'Read its error, then deploy again',
   },
+  no_prompt: {
+    status: [409],
+    at: ['problem'],
+    retry: false,
+    meaning: 'The deployment is a graph, or texts of marked spans: no prompt that an application can send',
+    remedy: 'Call the deployment',
+  },
+  label_not_removable: {
+    status: [409],
+    at: ['problem'],
+    retry: false,
+    meaning: 'The label production is what its name serves',
+    remedy: 'Set it to another version, or delete the deployment',
+  },
   deployment_not_live: {
     status: [409],
     at: ['problem'],
@@ -92,6 +106,13 @@ export const stateCodes = {
     retry: false,
     meaning: 'The rollout already has another reward',
     remedy: 'Report a reward once',
+  },
+  no_requests: {
+    status: [404],
+    at: ['problem'],
+    retry: false,
+    meaning: 'No kept request of the deployment can be a row of the data set',
+    remedy: 'Widen the filter, or keep texts by `log`',
   },
   answer_not_found: {
     status: [404],

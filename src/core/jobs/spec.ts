@@ -91,9 +91,16 @@ export interface EvaluationSpec extends RunSpec {
   gateSnapshotId?: string | null;
 }
 
+/** Parts in place of those of a source. */
+export interface ReplacedParts {
+  messages?: Message[];
+  policy?: PolicySpec;
+}
+
 /** The source of a deployment. */
 export type DeploymentSource =
-  | { kind: 'session' | 'graph'; jobId: string; candidateId: string }
+  | ({ kind: 'session' | 'graph'; jobId: string; candidateId: string } & ReplacedParts)
+  | ({ kind: 'deployment'; deploymentId: string; snapshotId: string } & ReplacedParts)
   | { kind: 'messages'; messages: Message[]; policy: PolicySpec };
 
 /** The gate of a deployment; one of the two reward conditions is set. */

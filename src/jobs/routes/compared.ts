@@ -66,10 +66,10 @@ async function ofDeployment(tx: Tx, field: string, id: string): Promise<Measured
   const gateJob = gateJobId(deployment.id, 0);
   if (await findSpec(tx, gateJob)) return { kind: 'deployment', jobId: gateJob, candidateId: null };
   const { source } = deployment.spec;
-  if (source.kind !== 'messages') {
+  if ('jobId' in source && !source.messages && !source.policy) {
     return { kind: 'deployment', jobId: source.jobId, candidateId: source.candidateId };
   }
-  const message = `has no rollouts: the deployment ${id} serves messages and no gate has run; create an evaluation of them`;
+  const message = `has no rollouts: the deployment ${id} serves messages that are no candidate's and no gate has run; create an evaluation of them`;
   throw refuse.invalid([{ pointer: `/${field}`, message }], 'no_rollouts');
 }
 

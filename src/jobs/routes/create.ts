@@ -35,8 +35,8 @@ export interface Creation {
   pending?: boolean;
   /** Stores or locks what the job refers to. */
   prepare?: ((tx: Tx) => Promise<void>) | undefined;
-  /** Stores the job's rows besides its spec. */
-  store?(tx: Tx, job: JobRef): Promise<void>;
+  /** Stores the job's rows besides its spec; returns what the response says of them. */
+  store?(tx: Tx, job: JobRef): Promise<object | void>;
   location(jobId: string): string;
   answer(job: { jobId: string; workflowId: string }): Record<string, unknown>;
 }
@@ -82,12 +82,10 @@ export async function create(
   const { traceparent } = request.headers;
   const trace = deps.tracing?.begin(typeof traceparent === 'string' ? traceparent : null);
   const headers = { location: creation.location(jobId) };
-  const body = { ...answer, ...(warnings.length > 0 && { warnings }) };
-
   const { idempotent } = request;
-  const earlier = await deps.db.org(orgId, async (tx) => {
+  const made = await deps.db.org(orgId, async (tx) => {
     const stored = idempotent && answerOf(await claimForCreate(tx, idempotent));
-    if (stored) return stored;
+    if (stored) return { earlier: stored };
     if (unstartable) throw unstartable;
     // Before the room is measured: the rows that it stores count.
     await creation.prepare?.(tx);
@@ -95,7 +93,7 @@ export async function create(
     await insertJob(tx, job);
     if (trace) await insertTrace(tx, job, trace);
     if (webhookUrl) await insertWebhook(tx, job, webhookUrl);
-    await creation.store?.(tx, job);
+    const body = { ...answer, ...(await creation.store?.(tx, job)), ...(warnings.length > 0 && { warnings }) };
     if (creation.containerApiKey !== undefined && spec.container) {
       const { origin } = new URL(spec.container.url);
       await putSecret(
@@ -106,12 +104,12 @@ export async function create(
       );
     }
     if (idempotent) await storeAnswer(tx, idempotent, { status: 201, headers, body });
-    return null;
+    return { body };
   });
-  if (earlier) return replay(reply, earlier);
+  if ('earlier' in made) return replay(reply, made.earlier);
 
   if (!job.pending) await startInTime(deps, job);
-  return reply.code(201).headers(headers).send(body);
+  return reply.code(201).headers(headers).send(made.body);
 }
 
 async function requireRoom(tx: Tx, job: NewJob): Promise<void> {

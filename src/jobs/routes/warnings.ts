@@ -174,7 +174,7 @@ function policiesOf(spec: JobSpec | DeploymentSpec): Record<string, PolicySpec> 
     case 'graph':
       return { proposer: spec.proposer };
     case 'deployment':
-      return spec.source.kind === 'messages' ? { 'source.policy': spec.source.policy } : {};
+      return spec.source.policy ? { 'source.policy': spec.source.policy } : {};
   }
 }
 

@@ -18,7 +18,7 @@ export interface InferenceForm extends InferenceShape {
   named: z.ZodObject;
 }
 
-const named = { model: z.string().min(1).describe('The name of a deployment, or its id.') };
+const named = { model: z.string().min(1).describe('The name of a deployment, NAME@LABEL, NAME@VERSION, or its id.') };
 const block = z.looseObject({});
 
 const event = (last: string) =>

@@ -81,6 +81,12 @@ export async function deleteRows(db: Db, job: JobRef): Promise<void> {
 
 /** Takes a deleted deployment from its name, and from between its neighbours in time. */
 async function forgetDeployment(tx: Tx, id: string): Promise<void> {
+  // A promotion meanwhile would name it as the one before.
+  await tx.query(
+    `select 1 from deployment_versions where org_id = current_setting('app.org')
+        and name = (select name from deployments where id = $1) for update`,
+    [id],
+  );
   await tx.query('delete from deployment_names where deployment_id = $1', [id]);
   await tx.query(
     `update deployments d set previous_id = gone.previous_id from deployments gone

@@ -54,6 +54,8 @@ const tables = [
   'call_slots',
   'limits',
   'provider_keys',
+  'deployment_versions',
+  'deployment_changes',
   'deployment_counters',
   'deployment_failures',
   'deployment_requests',

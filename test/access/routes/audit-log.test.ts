@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { Tx } from '../../../src/platform/db/db.js';
 import { announceChange } from '../../../src/access/store/audit-log.js';
-import { promote } from '../../../src/kinds/deployment/store/deployments.js';
+import { promote } from '../../../src/kinds/deployment/store/names.js';
 import { evaluationRequest, httpOfFile, sessionRequest } from '../../platform/http/support.js';
 
 const http = httpOfFile();
@@ -171,6 +171,7 @@ describe('every operation that changes something', () => {
     'post /api/v1/admin/keys': { name: 'a', scopes: ['read'] },
     'post /api/v1/admin/orgs': { name: 'a' },
     'put /api/v1/admin/provider-keys/{provider}': { api_key: 'a' },
+    'put /api/harbor/deployments/{deployment_id}/labels/{label}': { version: 1 },
     [`post ${sessions}/{session_id}/candidates`]: { messages: [{ role: 'system', content: 'a' }] },
     [`post ${sessions}/{session_id}/hint`]: { hint: 'a' },
   };

@@ -124,6 +124,8 @@ function idsOf(name: string, prefix: string, of: Resources): string[] | null {
     // For operators alone; e2e/jobs/retention.long.test.ts.
     org_id: null,
     version: null,
+    // A name of its own, too.
+    label: null,
     correlation_id: null,
     // Signed; kinds/deployment/routes/logged-requests.test.ts.
     answer_id: null,
@@ -141,6 +143,7 @@ const bodies: Record<string, unknown> = {
   'post reward': { reward: 1 },
   'post candidates': { messages: [{ role: 'system', content: 'theirs' }] },
   'post hint': { hint: 'theirs' },
+  'put {label}': { version: 1 },
   'post feedback': { answer_id: 'theirs', reward: 1 },
   'post completions': chat,
   'post messages': chat,
@@ -190,7 +193,10 @@ function attempts(): Attempt[] {
 function valueOf(part: string, parts: string[], index: number, at: number): string {
   const name = /^\{(\w+)\}$/.exec(part)?.[1];
   if (name === undefined) return part;
-  return idsOf(name, parts.slice(0, index).join('/'), index < at || name === 'other' ? own : foreign)?.[0] ?? '0';
+  return (
+    idsOf(name, parts.slice(0, index).join('/'), index < at || name === 'other' ? own : foreign)?.[0] ??
+    (name === 'label' ? 'staging' : '0')
+  );
 }
 
 /** What a caller can tell apart, without the id and what differs between any two requests. */

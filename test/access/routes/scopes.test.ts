@@ -41,18 +41,18 @@ beforeAll(async () => {
 });
 
 /** Those that `read` may call, too. */
-const isModels = (name: string) => /^\w+ \/v1\/models/.test(name);
+const isShared = (name: string) => /^\w+ \/v1\/models|\/deployments\/.*\/prompt$/.test(name);
 const scopeOf = ({ security }: Operation) => security?.[0]?.['bearer']?.[0] as Scope;
 const protectedOperations = () => operations.filter(({ name }) => !publicOperations.includes(name));
 const ask = ({ method, url }: Operation, key: string) =>
   http.call(method, url, method === 'GET' ? undefined : {}, { authorization: `Bearer ${key}` });
 
-test('every operation but the public ones names one scope, the models two, for both ways to send a key', () => {
+test('every operation but the public ones names one scope, what applications read two, for both ways to send a key', () => {
   expect(protectedOperations().length).toBeGreaterThan(60);
   for (const operation of protectedOperations()) {
     const scope = scopeOf(operation);
     expect(scopes).toContain(scope);
-    const named = isModels(operation.name) ? ['infer', 'read'] : [scope];
+    const named = isShared(operation.name) ? ['infer', 'read'] : [scope];
     const security = named.flatMap((each) => [{ bearer: [each] }, { apiKey: [each] }]);
     expect([operation.name, operation.security]).toEqual([operation.name, security]);
   }
@@ -63,7 +63,7 @@ test('reads need read, changes write, model calls infer, keys and secrets admin'
   expect(of('read').every(({ method }) => method === 'GET')).toBe(true);
   expect(of('write').some(({ method }) => method === 'GET')).toBe(false);
   const infers = ({ name }: Operation) =>
-    /^post .*\/(?:chat\/completions|responses|messages|feedback)$/.test(name) || isModels(name);
+    /^post .*\/(?:chat\/completions|responses|messages|feedback)$/.test(name) || isShared(name);
   expect(of('infer')).toEqual(operations.filter(infers));
   const needsAdmin = ({ name }: Operation) => /\/api\/v1\/(admin\/|webhooks\/secret(\/|$))/.test(name);
   expect(of('admin')).toEqual(operations.filter(needsAdmin));
@@ -71,7 +71,7 @@ test('reads need read, changes write, model calls infer, keys and secrets admin'
 
 describe.each(scopes)('%s', (scope) => {
   test('is necessary: all other scopes together get 403, which names it', async () => {
-    const needing = protectedOperations().filter((each) => scopeOf(each) === scope && !isModels(each.name));
+    const needing = protectedOperations().filter((each) => scopeOf(each) === scope && !isShared(each.name));
     for (const operation of needing) {
       const { status, body } = await ask(operation, keys[scope].without);
       expect([operation.name, status, body.code ?? body.error.code]).toEqual([operation.name, 403, 'missing_scope']);

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import type { Deployment, Listed, Snapshot } from '../../../dashboard/src/data/deployment/types.js';
+import type { Deployment, Listed } from '../../../dashboard/src/data/deployment/types.js';
 import {
   byName,
+  changeWords,
   demandWords,
   findingWords,
-  sourceOf,
 } from '../../../dashboard/src/pages/deployments/version/versions.js';
 
 const version = (id: string, name: string, live = false) => ({ id, name, live, status: 'ready' }) as Listed;
@@ -43,12 +43,16 @@ test('a gate says its numbers', () => {
   expect(findingWords(unmeasured)).toBe('Not measured yet.');
 });
 
-test('a version is published again from its job, else from its messages', () => {
-  const source = { session_id: null, graph_job_id: null, candidate_id: 'cand_1', reward: null, verdict: null };
-  const messages = { kind: 'messages', messages: [{ role: 'system', content: 'a' }], policy: { model: 'm' } };
-  const of = (given: object) =>
-    sourceOf({ source: { ...source, ...given } } as Deployment, messages as unknown as Snapshot);
-  expect(of({ session_id: 'ses_1' })).toEqual({ session_id: 'ses_1', candidate_id: 'cand_1' });
-  expect(of({ graph_job_id: 'grf_1', candidate_id: null })).toEqual({ graph_job_id: 'grf_1' });
-  expect(of({ candidate_id: null })).toEqual({ messages: messages.messages, policy: { model: 'm' } });
+test('a change says what moved and who did it', () => {
+  const change = { id: 'chg_1', at: '2026-01-01T00:00:00.000Z', label: 'production', reason: null } as const;
+  const by = { key_id: 'key_1', key_name: 'ci' };
+  expect(changeWords({ ...change, action: 'build', from_version: 1, to_version: 2, by })).toBe(
+    'production: 1 → 2, built by ci.',
+  );
+  expect(changeWords({ ...change, action: 'delete', from_version: 2, to_version: null, by: null })).toBe(
+    'production: version 2 → nothing, deleted by the service.',
+  );
+  expect(changeWords({ ...change, label: 'staging', action: 'label', from_version: null, to_version: 1, by })).toBe(
+    'staging: version 1, set by ci.',
+  );
 });

@@ -92,6 +92,25 @@ describe('a gate on the rows of a data set', () => {
     expect(events.at(-1)).toMatchObject({ type: 'eval.policy.job.completed' });
   });
 
+  test('compares an edited branch under a new name with its parent', async () => {
+    const messages = [{ role: 'system', content: 'There is rule-0.' }];
+    const dataset = gate({ scorer: 'exact', seeds: '0-7' });
+    const parent = {
+      messages: [{ role: 'system', content: 'There is rule-0. There is rule-1. There is rule-2. There is rule-3.' }],
+      policy,
+    };
+    const first = await built(on.service, await deploy(on.service, { name: 'trunk', source: parent }));
+    const source = { deployment: 'trunk@1', messages };
+    const edited = await built(on.service, await deploy(on.service, { name: 'branch', source, gate: dataset }));
+    expect(edited).toMatchObject({
+      status: 'failed',
+      error_details: { code: 'gate_not_passed' },
+      source: { deployment_id: first.id },
+      gate: { seeds: 8, passed: false, incumbent: { deployment_id: null } },
+    });
+    expect(edited.gate!.incumbent!.reward).toBeGreaterThan(edited.gate!.candidate!.reward!);
+  });
+
   test('fails if the name serves a graph, which answers no rows', async () => {
     on.world.model.reply(({ body }) => ({ text: graphAnswer(body.messages) }));
     const graph = await createGraphJob(on.service, {

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { deploymentActivities } from '../../../activities/deployments/build.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { createMetrics } from '../../../src/service/metrics.js';
-import { deleteDeployment } from '../../../src/kinds/deployment/store/deployments.js';
+import { byService, deleteDeployment } from '../../../src/kinds/deployment/store/names.js';
 import { putSecret } from '../../../src/access/store/secrets.js';
 import { chainOf, History } from '../../support/chain.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
@@ -311,7 +311,7 @@ describe('a deployment that is deleted while its gate runs', () => {
       const evaluation = await asked(0.9);
       if (condition === 'Temporal is reachable') await send('DELETE', `${deployments}/${id}`);
       // As the route does when Temporal is unreachable.
-      else await on.service.db.org('default', (tx) => deleteDeployment(tx, id));
+      else await on.service.db.org('default', (tx) => deleteDeployment(tx, id, byService));
       await closedAs(id, 'CANCELLED');
       expect(await rowOf(id)).toEqual({ status: 'cancelled', live_at: null });
       expect(await readJob<Evaluation>(on.service, evaluation)).toMatchObject({ status: 'cancelled' });
@@ -331,7 +331,7 @@ describe('a deployment that is deleted while its gate runs', () => {
         );
         return rowCount === 1;
       });
-      await on.service.db.org('default', (tx) => deleteDeployment(tx, id));
+      await on.service.db.org('default', (tx) => deleteDeployment(tx, id, byService));
       await client.query('rollback');
       await closedAs(id, 'CANCELLED');
       expect(await rowOf(id)).toEqual({ status: 'cancelled', live_at: null });

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { insertDeployment, deleteDeployment } from '../../../src/kinds/deployment/store/deployments.js';
+import { insertDeployment } from '../../../src/kinds/deployment/store/deployments.js';
+import { byService, deleteDeployment } from '../../../src/kinds/deployment/store/names.js';
 import { readMarked } from '../../../src/retention/store/marks.js';
 import { finishJob } from '../../../src/jobs/store/decisions/record.js';
 import { createEvaluation, createGraphJob, createSession, finish, httpOfFile } from '../../platform/http/support.js';
@@ -86,7 +87,7 @@ test('a job that a deployment or an evaluation uses stays', async () => {
       [id, JSON.stringify({ kind: 'deployment', name: 'd', gate: null, source: { kind: 'session', jobId: session } })],
     );
     await tx.query(`insert into job_controls (job_id, org_id) values ($1, 'default')`, [id]);
-    await insertDeployment(tx, { orgId: 'default', jobId: id }, { name: 'd' });
+    await insertDeployment(tx, { orgId: 'default', jobId: id }, { name: 'd', reason: null });
     const closed = { status: 'completed', stoppedBy: null, error: null, events: [], accepted: [] } as const;
     await finishJob(tx, { orgId: 'default', jobId: id }, { ...closed, events: [], accepted: [] });
   });
@@ -95,7 +96,7 @@ test('a job that a deployment or an evaluation uses stays', async () => {
     const answer = await remove(base, needed);
     expect([answer.status, answer.body.used_by]).toEqual([409, id]);
   }
-  await http.db.org('default', (tx) => deleteDeployment(tx, id));
+  await http.db.org('default', (tx) => deleteDeployment(tx, id, byService));
   expect((await remove(path, session)).status).toBe(204);
   expect((await remove('/api/v1/offline/jobs', gateRun)).status).toBe(204);
 });

@@ -197,9 +197,36 @@ class GraphState(JobState):
     comparison: Optional[BaselineComparison]
 
 
+class Key(TypedDict):
+    key_id: str
+    key_name: str
+
+
+class DeploymentLabel(TypedDict):
+    label: str
+    version: int
+    deployment_id: str
+    snapshot_id: str
+
+
+class DeploymentChange(TypedDict):
+    id: str
+    at: str
+    label: str
+    action: str
+    from_version: Optional[int]
+    to_version: Optional[int]
+    by: Optional[Key]
+    reason: Optional[str]
+
+
 class DeploymentState(TypedDict):
     id: str
     name: str
+    version: int
+    labels: List[str]
+    created_by: Optional[Key]
+    reason: Optional[str]
     status: str
     live: bool
     snapshot_id: Optional[str]

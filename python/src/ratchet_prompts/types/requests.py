@@ -85,6 +85,7 @@ class DeploymentRequest(TypedDict, total=False):
     tags: Sequence[str]
     metadata: Metadata
     notes: str
+    reason: str
     webhook_url: str
 
 

@@ -16,12 +16,13 @@ import { needsOne, together, withRule } from '../../../contracts/field-rules.js'
 import { scorerSchema } from '../../../scorers/index.js';
 import { isObject } from '../../../util/json.js';
 import { webhookField, webhookViewSchema } from '../../../contracts/webhook.js';
-import { all, either, forbidden, oneRequired, required } from '../../../contracts/rules.js';
+import { all, either, forbidden, required } from '../../../contracts/rules.js';
 import { archivedQuery, labelFields, labelViewFields, metadataQuery, tagQuery } from '../../../contracts/labels.js';
 import { conclusions, intervalSchema, rowsNeededSchema } from '../../../contracts/search.js';
 import { seedsSchema } from '../../../contracts/seeds.js';
 import { runAlways, unlessMissing, valueAt, wholeParameter } from '../../../contracts/validation.js';
 import { provenanceSchema } from './snapshot.js';
+import { keyView, reasonField } from './registry.js';
 import { servedPolicySchema } from './served-policy.js';
 import { settingFields, settingViewFields } from './settings.js';
 
@@ -38,32 +39,50 @@ const name = z
 
 const id = z.string().min(1).max(100);
 
+const jobFields = ['session_id', 'graph_job_id'];
+const sourceFields = [...jobFields, 'deployment'];
 const sourceSchema = z
   .strictObject(
     {
       session_id: id.optional(),
       graph_job_id: id.optional(),
       candidate_id: id.optional().describe("Default: the job's best candidate."),
-      messages: fixedMessagesSchema.optional(),
-      policy: servedPolicySchema.optional().describe('Required with messages; sessions and graph jobs have their own.'),
+      deployment: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe('The content of a deployment: its id, a name, NAME@LABEL or NAME@VERSION.'),
+      messages: fixedMessagesSchema
+        .optional()
+        .describe('Alone with policy, or in place of the messages of the session or the deployment.'),
+      policy: servedPolicySchema
+        .optional()
+        .describe('Required with messages alone, or in place of that of the session or the deployment.'),
     },
-    unlessMissing('must be an object with session_id, graph_job_id, or messages and policy'),
+    unlessMissing('must be an object with session_id, graph_job_id, deployment, or messages and policy'),
   )
   .superRefine((source: unknown, ctx) => {
     if (!isObject(source)) return;
     const refuse = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
     const has = (field: string) => valueAt(source, field) !== undefined;
-    const given = ['session_id', 'graph_job_id', 'messages'].filter(has);
-    if (given.length !== 1) return refuse([], 'must have exactly one of session_id, graph_job_id and messages');
-    if (has('messages') && !has('policy')) refuse(['policy'], 'is required with messages');
-    if (!has('messages') && has('policy'))
-      refuse(['policy'], 'is only allowed with messages; a job has its own policy');
-    if (has('messages') && has('candidate_id')) refuse(['candidate_id'], 'requires session_id or graph_job_id');
+    const given = sourceFields.filter(has);
+    if (given.length > 1) return refuse([], `must have at most one of ${sourceFields.join(', ')}`);
+    if (has('candidate_id') && !jobFields.some(has)) refuse(['candidate_id'], 'requires session_id or graph_job_id');
+    if (has('graph_job_id')) {
+      for (const field of ['messages', 'policy'].filter(has))
+        refuse([field], 'is not for a graph, which has no messages and several policies');
+    }
+    if (given.length > 0) return;
+    if (!has('messages')) return refuse([], `must have one of ${sourceFields.join(', ')}, or messages and policy`);
+    if (!has('policy')) refuse(['policy'], 'is required with messages');
   }, runAlways)
   .meta(
-    all(
-      oneRequired('session_id', 'graph_job_id', 'messages'),
-      either(all(required('messages', 'policy'), forbidden('candidate_id')), forbidden('messages', 'policy')),
+    either(
+      all(required('session_id'), forbidden('graph_job_id', 'deployment')),
+      all(required('graph_job_id'), forbidden('session_id', 'deployment', 'messages', 'policy')),
+      all(required('deployment'), forbidden('session_id', 'graph_job_id', 'candidate_id')),
+      all(required('messages', 'policy'), forbidden(...sourceFields, 'candidate_id')),
     ),
   );
 export type SourceRequest = z.infer<typeof sourceSchema>;
@@ -120,6 +139,7 @@ export const createDeploymentSchema = z.strictObject(
     tags: labelFields.tags,
     metadata: labelFields.metadata,
     notes: labelFields.notes,
+    reason: reasonField,
     ...webhookField,
   },
   'must be a JSON object with name and source',
@@ -144,6 +164,10 @@ export const deploymentQuerySchema = z.strictObject({
 const summary = {
   id: z.string(),
   name: z.string(),
+  version: z.int().describe('Counts the deployments of its name from 1; no other one gets it.'),
+  labels: z.array(z.string()).describe('Labels of its name that name it; production: its name serves it.'),
+  created_by: keyView,
+  reason: z.string().nullable(),
   status: deploymentStatusSchema,
   live: z.boolean().describe('Whether its name serves this deployment.'),
   snapshot_id: z.string().nullable().describe('null until the snapshot is published.'),
@@ -205,6 +229,7 @@ export const deploymentSchema = z
       session_id: z.string().nullable(),
       graph_job_id: z.string().nullable(),
       candidate_id: z.string().nullable(),
+      deployment_id: z.string().nullable().describe('The deployment whose content it has, or had in part.'),
       reward: provenanceSchema.shape.reward,
       verdict: provenanceSchema.shape.verdict,
     }),
@@ -228,6 +253,7 @@ export const deploymentSchema = z
 export const rolledBackSchema = z.object({
   name: z.string(),
   id: z.string().describe('The deployment that is live now.'),
+  version: z.int(),
   snapshot_id: z.string(),
   rolled_back_id: z.string(),
 });

@@ -14,10 +14,15 @@ export const frozenPolicySchema = z
 export type FrozenPolicy = z.infer<typeof frozenPolicySchema>;
 
 export const provenanceSchema = z.object({
-  source: z.enum(['session', 'graph_job', 'messages']),
-  job_id: z.string().nullable(),
+  source: z.enum(['session', 'graph_job', 'messages', 'deployment']),
+  job_id: z.string().nullable().describe('The session, graph job or deployment.'),
   candidate_id: z.string().nullable(),
-  reward: z.number().nullable().describe("The candidate's mean on the evaluation seeds of its job at publication."),
+  reward: z
+    .number()
+    .nullable()
+    .describe(
+      "The candidate's mean on the evaluation seeds of its job at publication; null if messages or policy differ from it.",
+    ),
   verdict: z.enum(conclusions).nullable().describe("The job's verdict if the candidate is its best; null otherwise."),
 });
 

@@ -1,9 +1,10 @@
 /** Changes of a deployment: its labels, the way back, and its end. */
 import { z } from 'zod';
-import { commandBodySchema } from '../../../contracts/control.js';
 import { deploymentChangeSchema } from '../contract/change.js';
 import { deploymentStatusSchema, rolledBackSchema } from '../contract/deployment.js';
-import { deleteDeployment, rollBack, type DeploymentRow } from '../store/deployments.js';
+import { rollBackBodySchema } from '../contract/registry.js';
+import type { DeploymentRow } from '../store/deployments.js';
+import { deleteDeployment, rollBack } from '../store/names.js';
 import { changeSettings } from '../store/settings.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
 import { mark } from '../../../jobs/routes/labels.js';
@@ -12,7 +13,9 @@ import { bodyProblems, idempotencyHeader, problems } from '../../../platform/htt
 import { findServing, path, tags } from './find.js';
 import { settingsOf } from './settings.js';
 
-const liveParams = z.object({ deployment_id: z.string().describe('Its id, or the name that it serves.') });
+const liveParams = z.object({
+  deployment_id: z.string().describe('Its id, the name that it serves, NAME@LABEL or NAME@VERSION.'),
+});
 const deploymentStateSchema = z.object({ id: z.string(), status: deploymentStatusSchema });
 
 export function registerChanges(app: App, deps: HttpDeps): void {
@@ -47,16 +50,18 @@ export function registerChanges(app: App, deps: HttpDeps): void {
         summary: 'Roll the name back to the previous deployment',
         params: liveParams,
         headers: idempotencyHeader,
-        body: commandBodySchema,
+        body: rollBackBodySchema,
         response: { 200: rolledBackSchema, ...bodyProblems(404, 409) },
       },
     },
     async (request) => {
       const row = await findServing(deps, request, request.params.deployment_id);
-      const result = await deps.db.org(row.orgId, (tx) => rollBack(tx, row));
+      const by = { keyId: request.caller.keyId, reason: request.body?.reason ?? null };
+      const result = await deps.db.org(row.orgId, (tx) => rollBack(tx, row, by));
       if (result === 'not_live') throw notLive(row);
       if (result === 'none_before') throw noneBefore(row);
-      return { name: row.name, id: result.id, snapshot_id: result.snapshotId, rolled_back_id: row.id };
+      const { id, version, snapshotId } = result;
+      return { name: row.name, id, version, snapshot_id: snapshotId, rolled_back_id: row.id };
     },
   );
 
@@ -67,14 +72,16 @@ export function registerChanges(app: App, deps: HttpDeps): void {
         tags,
         operationId: 'deleteDeployment',
         summary: 'Delete a deployment',
-        description: 'Its snapshot stays. If it is live, its name serves nothing until another deployment takes it.',
+        description:
+          'Its snapshot stays. If it is live, its name serves nothing until another deployment takes it. Its labels are removed.',
         params: liveParams,
         response: { 204: z.undefined().describe('Deleted.'), ...problems(404, 422) },
       },
     },
     async (request, reply) => {
       const row = await findServing(deps, request, request.params.deployment_id);
-      await deps.db.org(row.orgId, (tx) => deleteDeployment(tx, row.id));
+      const by = { keyId: request.caller.keyId, reason: null };
+      await deps.db.org(row.orgId, (tx) => deleteDeployment(tx, row.id, by));
       if (row.status === 'pending' || row.status === 'building') await stopBuilding(deps, row);
       return reply.code(204).send();
     },

@@ -1,6 +1,7 @@
 /** What callers report of answers: rewards, metrics, comments, corrected answers. */
 import { z } from 'zod';
 import { pageSchema } from '../../../contracts/common.js';
+import { longestRef } from '../../../core/deployments/ref.js';
 import { AnswerIds } from '../store/answer-ids.js';
 import {
   feedbackAnswerSchema,
@@ -23,10 +24,12 @@ import type { App, HttpDeps } from '../../../platform/http/deps.js';
 import { ApiError, refuse } from '../../../platform/http/server/errors.js';
 import { parseTimeCursor, timedPage } from '../../../platform/http/server/pages.js';
 import { bodyProblems, idempotencyHeader, problems } from '../../../platform/http/server/schema.js';
-import { find, path, tags } from './find.js';
+import { find, mayMove, path, tags } from './find.js';
 
 const params = z.object({
-  deployment_id: z.string().describe('An id: its own answers. A name: answers of all its deployments.'),
+  deployment_id: z
+    .string()
+    .describe('An id or NAME@VERSION: its own answers. A name or NAME@LABEL: answers of all its deployments.'),
 });
 
 export function registerFeedback(app: App, deps: HttpDeps): void {
@@ -68,7 +71,9 @@ export function registerFeedback(app: App, deps: HttpDeps): void {
         tags,
         operationId: 'listFeedback',
         summary: 'List feedback, newest first',
-        params: z.object({ deployment_id: z.string().describe('Its id, or the name that it serves.') }),
+        params: z.object({
+          deployment_id: z.string().describe('Its id, the name that it serves, NAME@LABEL or NAME@VERSION.'),
+        }),
         querystring: feedbackQuerySchema,
         response: { 200: pageSchema(feedbackViewSchema), ...problems(404, 422) },
       },
@@ -84,14 +89,15 @@ export function registerFeedback(app: App, deps: HttpDeps): void {
 }
 
 function subjectOf(
-  { id, orgId, name }: DeploymentRow,
+  row: DeploymentRow,
   ref: string,
   { answer_id: answerId, correlation_id: correlationId }: FeedbackRequest,
   answerIds: AnswerIds,
 ): FeedbackSubject {
   const about =
     answerId === undefined ? { correlationId: correlationId! } : { answerId, answered: answerIds.read(answerId) };
-  return { orgId, name, deploymentId: id === ref ? id : null, about };
+  const { id, orgId, name } = row;
+  return { orgId, name, deploymentId: mayMove(ref, row) ? null : id, about };
 }
 
 function feedbackView({ id, deploymentId, answerId, correlationId, key, answers, content, createdAt }: Feedback) {
@@ -120,7 +126,7 @@ function warningOf({ feedback, uncounted }: Extract<FeedbackOutcome, { uncounted
 
 function noAnswer(ref: string, { answer_id: answerId, correlation_id: correlationId }: FeedbackRequest): ApiError {
   const subject = answerId === undefined ? `the correlation id "${correlationId}"` : `the id "${answerId}"`;
-  const message = `No answer of ${ref.slice(0, 100)} has ${subject}.`;
+  const message = `No answer of ${ref.slice(0, longestRef)} has ${subject}.`;
   return new ApiError(404, 'answer_not_found', message);
 }
 

@@ -53,10 +53,10 @@ async function gateRows(
   { source, prompt }: ResolvedSource,
 ) {
   if (!prompt) {
-    const what = source.kind === 'graph' ? 'a graph' : "a prompt of spans inside its container's calls";
+    const what = source.kind === 'graph' ? 'a graph' : "a graph, or a prompt of spans inside its container's calls";
     throw invalid('dataset', `needs a prompt of messages, and the source is ${what}: use container_url`);
   }
-  const field = source.kind === 'session' ? 'session_id' : 'messages';
+  const field = fieldOf(source);
   const stored = await rowSource(deps, request.caller.orgId, dataset!, ['gate', 'dataset']);
   const { messages, provider } = prompt;
   const columnOf = columnFinder(
@@ -83,9 +83,20 @@ async function gateRows(
   if (errors.length > 0) throw refuse.invalid(errors);
   await checkExpected(rows, seeds, ['gate']);
   // Callers bring these messages.
-  const served =
-    source.kind === 'messages' ? { ...source, messages: servedMessages(source.messages, isInput) } : source;
-  return { source: served, rows: rows.spec, seeds, inputs: rows.messages, keep: stored.keep };
+  const served = 'messages' in source && source.messages && servedMessages(source.messages, isInput);
+  return {
+    source: { ...source, ...(served && { messages: served }) },
+    rows: rows.spec,
+    seeds,
+    inputs: rows.messages,
+    keep: stored.keep,
+  };
+}
+
+/** The field with the prompt of a source. */
+function fieldOf(source: DeploymentSource): string {
+  if ('messages' in source && source.messages) return 'messages';
+  return source.kind === 'deployment' ? 'deployment' : 'session_id';
 }
 
 /** The session of a source; null: it has none. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { pageSchema } from '../../../contracts/common.js';
 import { datasetView, storeRows } from '../../../datasets/routes/stored.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
-import { refuse } from '../../../platform/http/server/errors.js';
+import { ApiError, refuse } from '../../../platform/http/server/errors.js';
 import { cursorAfter, parseTimeCursor } from '../../../platform/http/server/pages.js';
 import { bodyProblems, problems } from '../../../platform/http/server/schema.js';
 import {
@@ -218,8 +218,8 @@ function noTexts(answerId: string) {
   return refuse.notFound(`texts of the answer "${answerId.slice(0, 100)}"`);
 }
 
-function noRows(leftOut: number) {
+function noRows(leftOut: number): ApiError {
   const why =
-    leftOut === 0 ? 'no request with kept texts passes' : `none of the ${leftOut} requests that pass can be a row`;
-  return refuse.invalid([{ pointer: '', message: `has no rows: ${why}` }], 'invalid_rows');
+    leftOut === 0 ? 'No request with kept texts passes.' : `None of the ${leftOut} requests that pass can be a row.`;
+  return new ApiError(404, 'no_requests', why);
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { modelListSchema, modelSchema } from '../contract/models.js';
 import type { Db } from '../../../platform/db/db.js';
-import { listServedNames, resolveDeployment } from '../store/served.js';
+import { resolveDeployment } from '../store/resolve.js';
+import { listServedNames } from '../store/served.js';
+import { whatNameHas } from '../../../models/routes/deployments/unknown-ref.js';
 import type { App } from '../../../platform/http/deps.js';
 import { unknownModel } from '../../../models/routes/deployments/not-ready.js';
 import { openAiFailure } from '../../../models/routes/schema.js';
@@ -9,7 +11,9 @@ import { openAiFailure } from '../../../models/routes/schema.js';
 const longestList = 1_000;
 const tags = ['Inference'];
 const config = { access: 'inference', orScope: 'read' } as const;
-const params = z.object({ model: z.string().describe('The name of a deployment, or its id.') });
+const params = z.object({
+  model: z.string().describe('The name of a deployment, NAME@LABEL, NAME@VERSION, or its id.'),
+});
 const failures = {
   401: openAiFailure('Missing or unknown key.'),
   403: openAiFailure('The key has neither of the scopes infer and read.'),
@@ -48,7 +52,7 @@ export function registerModels(app: App, { db }: { db: Db }): void {
     },
     async ({ caller: { orgId }, params: { model } }) => {
       const served = await db.org(orgId, (tx) => resolveDeployment(tx, model));
-      if (!served?.liveAt) throw unknownModel(model);
+      if (!served?.liveAt) throw unknownModel(model, await db.org(orgId, (tx) => whatNameHas(tx, model)));
       return modelView(model, served.liveAt);
     },
   );

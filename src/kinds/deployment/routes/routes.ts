@@ -16,6 +16,8 @@ import type { App, HttpDeps } from '../../../platform/http/deps.js';
 import { registerChanges } from './changes.js';
 import { registerFeedback } from './feedback.js';
 import { find, path, tags } from './find.js';
+import { registerPrompt } from './prompt.js';
+import { registerRegistry } from './registry.js';
 import { gateSpec } from './gate.js';
 import { registerLoggedRequests } from './logged-requests.js';
 import { resolveSource } from './source.js';
@@ -30,7 +32,9 @@ import { registerModels } from './models.js';
 import { registerSnapshots } from './snapshots.js';
 
 const params = z.object({
-  deployment_id: z.string().describe('Its id, or its name: the deployment that serves it, else the newest of it.'),
+  deployment_id: z
+    .string()
+    .describe('Its id, NAME@LABEL or NAME@VERSION, or its name: the deployment that serves it, else the newest of it.'),
 });
 
 type CreateDeployment = z.output<typeof createDeploymentSchema>;
@@ -39,6 +43,7 @@ const createdSchema = z.object({
   id: z.string(),
   name: z.string(),
   status: deploymentStatusSchema,
+  version: z.int(),
   snapshot_id: z.null(),
   ...deploymentSchema.pick({ chat_completions_url: true, name_chat_completions_url: true }).shape,
   warnings: warningsSchema.optional(),
@@ -51,6 +56,8 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
   registerCollection(app, deps);
   registerReads(app, deps);
   registerChanges(app, deps);
+  registerRegistry(app, deps);
+  registerPrompt(app, deps);
   registerFeedback(app, deps);
   registerStats(app, deps);
   registerLoggedRequests(app, deps);
@@ -68,7 +75,7 @@ function registerCollection(app: App, deps: HttpDeps): void {
         operationId: 'createDeployment',
         summary: 'Create a deployment',
         description:
-          "Freezes a session's best prompt, a graph job's best graph or the given messages; evaluates it by the gate, if any; then serves its name with it.",
+          "Freezes a session's best prompt, a graph job's best graph, the content of a deployment or the given messages; evaluates it by the gate, if any; then serves its name with it.",
         querystring: noQuerySchema,
         headers: idempotencyHeader,
         body: createDeploymentSchema,
@@ -100,8 +107,9 @@ function registerCollection(app: App, deps: HttpDeps): void {
 async function creationOf(
   deps: HttpDeps,
   request: FastifyRequest,
-  { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, log, fallbacks, ...labels }: CreateDeployment,
+  { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, ...more }: CreateDeployment,
 ): Promise<Creation> {
+  const { log, fallbacks, reason = null, ...labels } = more;
   const resolved = await resolveSource(deps, request, requested);
   const settings = await settingsOf(deps, request, { log, fallbacks }, resolved.source);
   const { judged, keep } = gateRequest
@@ -116,7 +124,7 @@ async function creationOf(
     correlationId: null,
     containerApiKey: gateRequest?.container_api_key,
     prepare: keep,
-    store: (tx, job) => insertDeployment(tx, job, { name, settings }),
+    store: async (tx, job) => ({ version: await insertDeployment(tx, job, { name, reason, settings }) }),
     location: (id) => `${base}/${id}/status`,
     answer: ({ jobId: id, workflowId }) => ({
       id,

@@ -1,11 +1,15 @@
 import type { FastifyRequest } from 'fastify';
 import type { SourceRequest } from '../contract/deployment.js';
-import type { DeploymentSource } from '../../../core/jobs/spec.js';
+import type { DeploymentSource, ReplacedParts } from '../../../core/jobs/spec.js';
+import { componentNames } from '../../../core/prompts/components.js';
 import type { Message } from '../../../core/prompts/message.js';
 import { inputsOf, rowPlaceholders, servedMessages } from '../../../core/prompts/row-template.js';
 import type { IsInput } from '../../../core/prompts/template.js';
 import { readGraph } from '../../../candidates/store/candidates.js';
 import { chosenCandidate, knownPrompt } from '../../../candidates/routes/choice.js';
+import { readDeployment } from '../store/deployments.js';
+import { readSnapshot } from '../store/snapshots.js';
+import { whatNameHas } from '../../../models/routes/deployments/unknown-ref.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
 import { refuse } from '../../../platform/http/server/errors.js';
 import { policySpec, providerErrors } from '../../../jobs/routes/specs.js';
@@ -17,39 +21,92 @@ export interface ResolvedSource {
   prompt: { messages: Message[]; provider: string; isInput: IsInput | null } | null;
 }
 
-/** The source: the named candidate, or the job's current best. Throws if it is invalid. */
+/**
+ * The source: the named candidate, the job's current best, or a deployment. Throws if it is
+ * invalid.
+ */
 export async function resolveSource(
   deps: HttpDeps,
-  { caller: { orgId } }: FastifyRequest,
+  request: FastifyRequest,
   source: SourceRequest,
 ): Promise<ResolvedSource> {
-  if (source.messages) {
-    const policy = source.policy!;
-    const errors = providerErrors(policy, ['source', 'policy'], deps);
-    if (errors.length > 0) throw refuse.invalid(errors);
-    const { messages } = source;
-    return {
-      source: { kind: 'messages', messages, policy: policySpec(policy) },
-      prompt: { messages, provider: policy.provider, isInput: null },
-    };
-  }
-  const field = source.session_id === undefined ? 'graph_job_id' : 'session_id';
-  const kind = field === 'session_id' ? 'session' : 'graph';
-  const jobId = source[field]!;
-  return deps.db.org(orgId, async (tx) => {
-    const requested = { kind, field, jobId, candidateId: source.candidate_id } as const;
-    const { job, candidateId, unknown } = await chosenCandidate(tx, requested, ['source']);
-    if (kind === 'graph') {
-      if (!(await readGraph(tx, jobId, candidateId))) throw unknown();
-      return { source: { kind, jobId, candidateId }, prompt: null };
-    }
-    const { messages } = await knownPrompt(tx, jobId, candidateId, unknown);
-    const isInput = 'rows' in job.spec && job.spec.rows ? inputsOf(job.spec.rows.placeholders) : null;
-    if (isInput) requireServable(messages, isInput, field);
-    const { provider } = job.spec.policy;
-    const prompt = job.projection.leversMarked ? null : { messages, provider, isInput };
-    return { source: { kind, jobId, candidateId }, prompt };
+  const { messages, policy } = source;
+  const errors = policy ? providerErrors(policy, ['source', 'policy'], deps) : [];
+  if (errors.length > 0) throw refuse.invalid(errors);
+  const parts = { ...(messages && { messages }), ...(policy && { policy: policySpec(policy) }) };
+  if (source.deployment !== undefined) return branch(deps, request, source.deployment, parts);
+  if (source.session_id !== undefined) return candidate(deps, request, { ...source, jobId: source.session_id }, parts);
+  if (source.graph_job_id !== undefined) return graph(deps, request, { ...source, jobId: source.graph_job_id });
+  return {
+    source: { kind: 'messages', messages: messages!, policy: parts.policy! },
+    prompt: { messages: messages!, provider: policy!.provider, isInput: null },
+  };
+}
+
+type OfJob = Pick<SourceRequest, 'candidate_id'> & { jobId: string };
+
+function graph(deps: HttpDeps, { caller: { orgId } }: FastifyRequest, { jobId, candidate_id: candidateId }: OfJob) {
+  return deps.db.org(orgId, async (tx): Promise<ResolvedSource> => {
+    const requested = { kind: 'graph', field: 'graph_job_id', jobId, candidateId } as const;
+    const chosen = await chosenCandidate(tx, requested, ['source']);
+    if (!(await readGraph(tx, jobId, chosen.candidateId))) throw chosen.unknown();
+    return { source: { kind: 'graph', jobId, candidateId: chosen.candidateId }, prompt: null };
   });
+}
+
+function candidate(
+  deps: HttpDeps,
+  { caller: { orgId } }: FastifyRequest,
+  { jobId, candidate_id: wanted }: OfJob,
+  parts: ReplacedParts,
+) {
+  return deps.db.org(orgId, async (tx): Promise<ResolvedSource> => {
+    const requested = { kind: 'session', field: 'session_id', jobId, candidateId: wanted } as const;
+    const { job, candidateId, unknown } = await chosenCandidate(tx, requested, ['source']);
+    const own = await knownPrompt(tx, jobId, candidateId, unknown);
+    const messages = parts.messages ?? own.messages;
+    const isInput = 'rows' in job.spec && job.spec.rows ? inputsOf(job.spec.rows.placeholders) : null;
+    if (isInput) requireServable(messages, isInput, parts.messages ? 'messages' : 'session_id');
+    const isMarked = job.projection.leversMarked ?? false;
+    if (isMarked && parts.messages) requireSpans(own.messages, parts.messages);
+    const { provider } = parts.policy ?? job.spec.policy;
+    const prompt = isMarked ? null : { messages, provider, isInput };
+    return { source: { kind: 'session', jobId, candidateId, ...parts }, prompt };
+  });
+}
+
+/** The content of a deployment, with other parts. */
+function branch(deps: HttpDeps, { caller: { orgId } }: FastifyRequest, ref: string, parts: ReplacedParts) {
+  return deps.db.org(orgId, async (tx): Promise<ResolvedSource> => {
+    const at = (message: string) => refuse.invalid([{ pointer: '/source/deployment', message }]);
+    const parent = await readDeployment(tx, ref);
+    if (!parent) throw at(`names no deployment. ${await whatNameHas(tx, ref)}`.trim());
+    if (parent.snapshotId === null) {
+      throw at(`names ${parent.id}, which is ${parent.status} and has no content: name a version that is ready`);
+    }
+    const { content } = (await readSnapshot(tx, parent.snapshotId))!;
+    const source = { kind: 'deployment', deploymentId: parent.id, snapshotId: parent.snapshotId, ...parts } as const;
+    if (content.kind === 'graph') {
+      const [field] = Object.keys(parts);
+      if (field === undefined) return { source, prompt: null };
+      const message = `is not for ${parent.id}, a graph, which has no messages and several policies`;
+      throw refuse.invalid([{ pointer: `/source/${field}`, message }]);
+    }
+    if (content.levers_marked) {
+      if (parts.messages) requireSpans(content.messages, parts.messages);
+      return { source, prompt: null };
+    }
+    const { provider } = parts.policy ?? content.policy;
+    return { source, prompt: { messages: parts.messages ?? content.messages, provider, isInput: null } };
+  });
+}
+
+/** Refuses texts for marked spans that are not those of the prompt. */
+function requireSpans(own: readonly Message[], given: readonly Message[]): void {
+  const [names, others] = [componentNames(own), componentNames(given)];
+  if (names.length === others.length && names.every((name) => others.includes(name))) return;
+  const message = `must have the components ${names.join(', ')}: they are texts of marked spans`;
+  throw refuse.invalid([{ pointer: '/source/messages', message }]);
 }
 
 /** Refuses the prompt of a data set whose rows a deployment would have to fill in. */

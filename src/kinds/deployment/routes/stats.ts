@@ -14,8 +14,12 @@ import { readMetrics } from '../store/feedback.js';
 import { find, path, tags } from './find.js';
 import { countsView } from './stats-view.js';
 
-const params = z.object({ deployment_id: z.string().describe('Its id, or the name that it serves.') });
-const nameParams = z.object({ deployment_id: z.string().describe('An id, or a name: all its deployments.') });
+const params = z.object({
+  deployment_id: z.string().describe('Its id, the name that it serves, NAME@LABEL or NAME@VERSION.'),
+});
+const nameParams = z.object({
+  deployment_id: z.string().describe('An id, NAME@LABEL or NAME@VERSION, or a name: all its deployments.'),
+});
 
 /** Periods before `to` by default. */
 const shown: Record<Period, number> = { hour: 24, minute: 60 };
@@ -93,7 +97,7 @@ export function registerStats(app: App, deps: HttpDeps): void {
 /** The deployment of an id, or all of a name. */
 async function versionsOf(deps: HttpDeps, request: FastifyRequest, ref: string) {
   const { id, orgId, name } = await find(deps, request, ref);
-  if (id === ref) return { orgId, ids: [id] };
+  if (ref !== name) return { orgId, ids: [id] };
   return { orgId, ids: await deps.db.org(orgId, (tx) => readVersions(tx, name)) };
 }
 

@@ -3,6 +3,8 @@ import { conclusionOf } from '../../../core/math/statistics.js';
 import { jobKinds } from '../../../core/jobs/kinds.js';
 import type { deploymentListSchema, deploymentSchema, GateView } from '../contract/deployment.js';
 import type { DeploymentSettings } from '../contract/settings.js';
+import type { keyView as keySchema } from '../contract/registry.js';
+import type { Key } from '../store/changes.js';
 import type { DeploymentHead, DeploymentRow } from '../store/deployments.js';
 import type { OpenEvaluation } from '../store/gate.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
@@ -13,10 +15,11 @@ export const deploymentsBase = jobKinds.deployment.path;
 
 /** A deployment in a list. */
 export function deploymentSummary(row: DeploymentHead): z.output<typeof deploymentListSchema>['deployments'][number] {
-  const { id, name, status, live, snapshotId, stuck, tags, metadata, notes, archived } = row;
+  const { id, name, version, labels, reason, status, live, snapshotId, stuck, tags, metadata, notes, archived } = row;
+  const registered = { version, labels, created_by: keyView(row.createdBy), reason };
   const marks = { tags, metadata, notes, archived };
   const state = { status, live, snapshot_id: snapshotId, stuck: stuckView(stuck) };
-  return { id, name, ...state, ...marks, created_at: iso(row.createdAt) };
+  return { id, name, ...registered, ...state, ...marks, created_at: iso(row.createdAt) };
 }
 
 /** A deployment, with the running evaluation of its gate. */
@@ -31,7 +34,8 @@ export function deploymentView(
     source: {
       session_id: source.kind === 'session' ? source.jobId : null,
       graph_job_id: source.kind === 'graph' ? source.jobId : null,
-      candidate_id: source.kind === 'messages' ? null : source.candidateId,
+      candidate_id: 'candidateId' in source ? source.candidateId : null,
+      deployment_id: source.kind === 'deployment' ? source.deploymentId : null,
       reward: row.provenance?.reward ?? null,
       verdict: row.provenance?.verdict ?? null,
     },
@@ -55,6 +59,9 @@ export function deploymentView(
 function settingsView({ log, fallbacks }: DeploymentSettings) {
   return { log: log ?? null, fallbacks: fallbacks ?? null };
 }
+
+/** A key that made a change. */
+export const keyView = (key: Key): z.output<typeof keySchema> => key && { key_id: key.keyId, key_name: key.keyName };
 
 /** Inference URLs of a deployment and its name. */
 export function completionUrls({ id, name }: { id: string; name: string }, publicUrl: string) {

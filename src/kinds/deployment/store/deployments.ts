@@ -5,7 +5,6 @@ import type { DeploymentSpec } from '../../../core/jobs/spec.js';
 import type { DeploymentStatus } from '../contract/deployment.js';
 import type { DeploymentSettings } from '../contract/settings.js';
 import type { SnapshotContent } from '../contract/snapshot.js';
-import { recordServiceChange } from '../../../access/store/audit-log.js';
 import { inheritSettings, type SettingChanges } from './settings.js';
 import type { Tx } from '../../../platform/db/db.js';
 import type { JobRef } from '../../../jobs/store/events.js';
@@ -14,6 +13,9 @@ import { JobPage } from '../../../jobs/store/list-pages.js';
 import { webhookOf, type WebhookState } from '../../../jobs/store/webhooks.js';
 import { toJsonb } from '../../../platform/db/json.js';
 import type { JobFault } from '../../../core/jobs/fault.js';
+import { parseRef } from '../../../core/deployments/ref.js';
+import { keyOf, type Key } from './changes.js';
+import { idOfPart, labelsOf, refValues } from './resolve.js';
 
 /** The gate's comparison, seed by seed, and its result; ids are of evaluations. */
 export interface GateResult {
@@ -30,6 +32,11 @@ export interface DeploymentRow extends Omit<Marks, 'name'>, Record<string, unkno
   id: string;
   orgId: string;
   name: string;
+  version: number;
+  /** Of its name. */
+  labels: string[];
+  createdBy: Key;
+  reason: string | null;
   status: DeploymentStatus;
   live: boolean;
   snapshotId: string | null;
@@ -63,7 +70,8 @@ const cancelled: JobFault = {
 };
 const error = `coalesce(j.error_details, case j.status when 'cancelled' then '${JSON.stringify(cancelled)}'::jsonb end)`;
 
-const columns = `d.id, d.org_id as "orgId", d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
+const registered = `d.version, d.reason, ${labelsOf('d')} as labels, ${keyOf('j.key_id')} as "createdBy"`;
+const columns = `d.id, d.org_id as "orgId", d.name, ${registered}, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
   j.tags, j.metadata, j.notes, j.archived, j.spec, d.settings, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
   j.completed_at as "completedAt", ${error} as "errorDetails", j.stuck, j.warnings, ${webhookOf('j.id')} as webhook, j.workflow_id as "workflowId",
    (select s.content->'provenance' from snapshots s where s.org_id = d.org_id and s.id = d.snapshot_id) as provenance`;
@@ -71,28 +79,40 @@ const tables = `deployments d join jobs j on j.id = d.id
   left join deployment_names n on n.org_id = d.org_id and n.name = d.name and n.deployment_id = d.id`;
 
 /**
- * Stores the part of a deployment beside its job. Settings that are not given are those of the
- * deployment that serves the name.
+ * Stores the part of a deployment beside its job; returns its version. Settings that are not given
+ * are those of the deployment that serves the name.
  */
 export async function insertDeployment(
   tx: Tx,
-  job: JobRef,
-  { name, settings = {} }: { name: string; settings?: SettingChanges },
-): Promise<void> {
-  await tx.query('insert into deployments (id, org_id, name) values ($1, $2, $3)', [job.jobId, job.orgId, name]);
-  await inheritSettings(tx, job.jobId, settings);
+  { jobId, orgId }: JobRef,
+  { name, reason = null, settings = {} }: { name: string; reason?: string | null; settings?: SettingChanges },
+): Promise<number> {
+  const [row] = await tx.query<{ version: number }>(
+    `with next as (
+       insert into deployment_versions (org_id, name, last_version) values ($2, $3, 1)
+       on conflict (org_id, name) do update set last_version = deployment_versions.last_version + 1
+       returning last_version
+     )
+     insert into deployments (id, org_id, name, version, reason) select $1, $2, $3, last_version, $4 from next
+     returning version`,
+    [jobId, orgId, name, reason],
+  );
+  await inheritSettings(tx, jobId, settings);
+  return row!.version;
 }
 
 /**
- * The deployment with this id, serving this name, or the newest of this name; null: unknown or
- * deleted.
+ * The deployment of an id, a label or a version, or that of a name: the one that serves it, else
+ * the newest. null: unknown or deleted.
  */
 export async function readDeployment(tx: Tx, ref: string): Promise<DeploymentRow | null> {
+  const { label, version } = parseRef(ref);
+  const isWhole = label === null && version === null;
   const [row] = await tx.query<DeploymentRow>(
     `select ${columns} from ${tables}
-      where (d.id = $1 or d.name = $1) and d.deleted_at is null
+      where ${isWhole ? '(d.id = $1 or d.name = $1)' : `d.id = ${idOfPart}`} and d.deleted_at is null
       order by n.deployment_id is not null desc, j.created_at desc, j.id desc limit 1`,
-    [ref],
+    isWhole ? [ref] : refValues(ref),
   );
   return row ?? null;
 }
@@ -111,7 +131,21 @@ export async function readUpcoming(tx: Tx, name: string): Promise<DeploymentRow 
 /** A deployment in a list. */
 export type DeploymentHead = Pick<
   DeploymentRow,
-  'id' | 'name' | 'status' | 'live' | 'snapshotId' | 'stuck' | 'tags' | 'metadata' | 'notes' | 'archived' | 'createdAt'
+  | 'id'
+  | 'name'
+  | 'version'
+  | 'labels'
+  | 'createdBy'
+  | 'reason'
+  | 'status'
+  | 'live'
+  | 'snapshotId'
+  | 'stuck'
+  | 'tags'
+  | 'metadata'
+  | 'notes'
+  | 'archived'
+  | 'createdAt'
 >;
 
 /** The organization's deployments, newest first. */
@@ -138,7 +172,7 @@ export async function listDeployments(
   if (page.status !== undefined) ids.add(`${status} = ${ids.value(page.status)}`);
   return tx.query<DeploymentHead & Record<string, unknown>>(
     `select d.id, d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
-            j.stuck, j.tags, j.metadata, j.notes, j.archived, j.created_at as "createdAt" from ${tables}
+            ${registered}, j.stuck, j.tags, j.metadata, j.notes, j.archived, j.created_at as "createdAt" from ${tables}
       where d.id = any(array(${ids.ids({ ...page, join: isNamed ? 'join deployments d on d.id = j.id' : '' })}))
       order by j.created_at desc, j.id desc`,
     ids.values,
@@ -154,6 +188,20 @@ export async function readVersions(tx: Tx, name: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
+/** The newest version numbers of a name, and how many there are. */
+export async function readVersionNumbers(
+  tx: Tx,
+  name: string,
+  limit: number,
+): Promise<{ newest: number[]; count: number }> {
+  const rows = await tx.query<{ version: number; count: number }>(
+    `select version, count(*) over ()::int as count from deployments
+      where org_id = current_setting('app.org') and name = $1 and deleted_at is null order by version desc limit $2`,
+    [name, limit],
+  );
+  return { newest: rows.map(({ version }) => version), count: rows[0]?.count ?? 0 };
+}
+
 /** Stores the deployment's snapshot. */
 export async function setSnapshot(tx: Tx, id: string, snapshotId: string): Promise<void> {
   await tx.query('update deployments set snapshot_id = $2 where id = $1', [id, snapshotId]);
@@ -162,94 +210,6 @@ export async function setSnapshot(tx: Tx, id: string, snapshotId: string): Promi
 /** Stores the result of a deployment's gate. */
 export async function setGateResult(tx: Tx, id: string, result: GateResult): Promise<void> {
   await tx.query('update deployments set gate = $2 where id = $1', [id, toJsonb(result)]);
-}
-
-/**
- * Promotes a deployment to its name; the caller holds its job's lock. With `judgedAgainst` (a
- * deployment's id; null: none) only if that still serves the name.
- */
-export async function promote(
-  tx: Tx,
-  { orgId, jobId }: JobRef,
-  judgedAgainst?: string | null,
-): Promise<'promoted' | 'deleted' | 'moved'> {
-  // Insert the row first, so that there is a row to lock.
-  await tx.query(
-    `insert into deployment_names (org_id, name, deployment_id) select org_id, name, id from deployments where id = $1
-     on conflict do nothing`,
-    [jobId],
-  );
-  const [current] = await tx.query<{ id: string }>(
-    `select deployment_id as id from deployment_names
-      where org_id = $1 and name = (select name from deployments where id = $2) for update`,
-    [orgId, jobId],
-  );
-  const before = current!.id === jobId ? null : current!.id;
-  const [served] = await tx.query('select id from deployments where id = $1 and deleted_at is null', [before]);
-  const live = served ? before : null;
-  if (judgedAgainst !== undefined && live !== judgedAgainst) {
-    // Delete the row that was inserted only for the lock.
-    if (!before)
-      await tx.query('delete from deployment_names where org_id = $1 and deployment_id = $2', [orgId, jobId]);
-    return 'moved';
-  }
-  const promoted = await tx.query(
-    'update deployments set live_at = now(), previous_id = $2 where id = $1 and deleted_at is null returning id',
-    [jobId, before],
-  );
-  if (promoted.length === 0) return 'deleted';
-  await tx.query(
-    'update deployment_names set deployment_id = $3 where org_id = $1 and name = (select name from deployments where id = $2)',
-    [orgId, jobId, jobId],
-  );
-  await recordServiceChange(tx, { orgId, action: 'promote', params: { deployment_id: jobId } });
-  return 'promoted';
-}
-
-/** The deployment that serves the name after a rollback. */
-export interface ServingDeployment extends Record<string, unknown> {
-  id: string;
-  snapshotId: string;
-}
-
-/**
- * Rolls a name back to the previous deployment that is not deleted. Returns it, or why the rollback
- * was refused: another deployment serves the name, or no previous deployment exists.
- */
-export async function rollBack(
-  tx: Tx,
-  { id, name }: { id: string; name: string },
-): Promise<ServingDeployment | 'not_live' | 'none_before'> {
-  const [current] = await tx.query<{ id: string }>(
-    `select deployment_id as id from deployment_names where org_id = current_setting('app.org') and name = $1 for update`,
-    [name],
-  );
-  if (current?.id !== id) return 'not_live';
-  const [before] = await tx.query<ServingDeployment>(
-    `with recursive back as (
-       select previous_id as id, 1 as depth from deployments where id = $1
-       union all
-       select d.previous_id, depth + 1 from back join deployments d on d.id = back.id where d.deleted_at is not null
-     )
-     select d.id, d.snapshot_id as "snapshotId" from back join deployments d on d.id = back.id
-      where d.deleted_at is null order by depth limit 1`,
-    [id],
-  );
-  if (!before) return 'none_before';
-  await tx.query(
-    `update deployment_names set deployment_id = $2 where org_id = current_setting('app.org') and name = $1`,
-    [name, before.id],
-  );
-  return before;
-}
-
-/** Deletes a deployment; its snapshot stays. Returns whether this call did it. */
-export async function deleteDeployment(tx: Tx, id: string): Promise<boolean> {
-  const rows = await tx.query(
-    'update deployments set deleted_at = now() where id = $1 and deleted_at is null returning id',
-    [id],
-  );
-  return rows.length > 0;
 }
 
 /** Whether a deployment was deleted. */

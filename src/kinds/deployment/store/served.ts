@@ -1,27 +1,5 @@
-/** What answers under a name or an id. */
+/** The names that deployments serve. */
 import type { Tx } from '../../../platform/db/db.js';
-import type { DeploymentSettings } from '../contract/settings.js';
-
-/** The deployment that answers a request; `snapshotId` null: not ready. */
-export interface ServedDeployment extends Record<string, unknown> {
-  id: string;
-  snapshotId: string | null;
-  liveAt: Date | null;
-  settings: DeploymentSettings;
-}
-
-/** The deployment with this id or serving this name; null: none. */
-export async function resolveDeployment(tx: Tx, ref: string): Promise<ServedDeployment | null> {
-  const [row] = await tx.query<ServedDeployment>(
-    `select d.id, case when d.live_at is not null then d.snapshot_id end as "snapshotId", d.live_at as "liveAt", d.settings
-       from deployments d
-      where d.deleted_at is null and d.id = coalesce(
-        (select deployment_id from deployment_names where org_id = current_setting('app.org') and name = $1), $1)`,
-    [ref],
-    'resolve_deployment',
-  );
-  return row ?? null;
-}
 
 /** A name that a deployment serves. */
 export interface ServedName extends Record<string, unknown> {

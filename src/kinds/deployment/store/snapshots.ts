@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { policyToSnapshot, type SnapshotContent } from '../contract/snapshot.js';
-import type { DeploymentSource, GraphSpec, SessionSpec } from '../../../core/jobs/spec.js';
+import { policyToSnapshot, type PromptContent, type SnapshotContent } from '../contract/snapshot.js';
+import type { DeploymentSource, GraphSpec, ReplacedParts, SessionSpec } from '../../../core/jobs/spec.js';
 import type { Message } from '../../../core/prompts/message.js';
 import { inputsOf, servedMessages } from '../../../core/prompts/row-template.js';
 import type { Demo } from '../../../core/prompts/demos.js';
@@ -61,6 +61,7 @@ export async function readContent(tx: Tx, source: DeploymentSource): Promise<Sna
       provenance: { source: 'messages', job_id: null, candidate_id: null, reward: null, verdict: null },
     };
   }
+  if (source.kind === 'deployment') return branched(tx, source);
   const { jobId, candidateId } = source;
   const [row] = await tx.query<{
     spec: SessionSpec | GraphSpec;
@@ -96,18 +97,53 @@ export async function readContent(tx: Tx, source: DeploymentSource): Promise<Sna
   }
   if (!messages) return null;
   const marked = projection.leversMarked ?? false;
-  const served = spec.rows ? servedMessages(messages, inputsOf(spec.rows.placeholders)) : messages;
-  return {
+  const isInput = inputsOf(spec.rows?.placeholders ?? {});
+  const content: PromptContent = {
     kind: 'messages',
-    messages: served,
+    messages: servedMessages(messages, isInput),
     demos,
     levers_marked: marked,
     policy: policyToSnapshot(spec.policy),
     ...common,
   };
+  const { messages: own } = source;
+  return replaced(content, own ? { ...source, messages: servedMessages(own, isInput) } : source);
 }
 
-/** The parent of a source's candidate, for the gate of a new name; null: no parent. */
+/** The content of another deployment. */
+async function branched(
+  tx: Tx,
+  { deploymentId, snapshotId, ...parts }: Extract<DeploymentSource, { kind: 'deployment' }>,
+): Promise<SnapshotContent | null> {
+  const parent = await readSnapshot(tx, snapshotId);
+  if (!parent) return null;
+  const { reward, verdict } = parent.content.provenance;
+  const provenance = { source: 'deployment' as const, job_id: deploymentId, candidate_id: null, reward, verdict };
+  const content = { ...parent.content, provenance };
+  return content.kind === 'messages' ? replaced(content, parts) : content;
+}
+
+/** A content with other parts, whose reward nobody has measured. */
+function replaced(content: PromptContent, { messages, policy }: ReplacedParts): PromptContent {
+  if (!messages && !policy) return content;
+  return {
+    ...content,
+    ...(messages && { messages, lever_versions: {} }),
+    ...(policy && { policy: policyToSnapshot(policy) }),
+    provenance: { ...content.provenance, reward: null, verdict: null },
+  };
+}
+
+/** What the gate of a new name compares a source with: its parent; null: no parent. */
 export function baselineSource(source: DeploymentSource): DeploymentSource | null {
-  return source.kind === 'messages' ? null : { ...source, candidateId: candidateIdOf(source.jobId, 0) };
+  switch (source.kind) {
+    case 'messages':
+      return null;
+    case 'deployment': {
+      const { kind, deploymentId, snapshotId } = source;
+      return { kind, deploymentId, snapshotId };
+    }
+    default:
+      return { kind: source.kind, jobId: source.jobId, candidateId: candidateIdOf(source.jobId, 0) };
+  }
 }

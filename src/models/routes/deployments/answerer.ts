@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { correlationPattern } from '../../../contracts/common.js';
 import { policyFromSnapshot } from '../../../kinds/deployment/contract/snapshot.js';
 import { AnswerIds } from '../../../kinds/deployment/store/answer-ids.js';
-import { resolveDeployment, type ServedDeployment } from '../../../kinds/deployment/store/served.js';
+import { resolveDeployment, type ServedDeployment } from '../../../kinds/deployment/store/resolve.js';
 import { ApiError } from '../../../platform/http/server/errors.js';
 import { traceRequest } from '../../../platform/http/server/request-span.js';
 import { createSharedReads } from '../../../util/shared-reads.js';
@@ -21,6 +21,7 @@ import { DeploymentMeter } from './meter.js';
 import { refusal } from './not-ready.js';
 import { counting, type DeploymentCall } from './recorder.js';
 import { RetryBudget } from './retry-budget.js';
+import { whatNameHas } from './unknown-ref.js';
 
 const purpose = 'deployment';
 
@@ -32,8 +33,8 @@ interface Asked {
   body: ChatBody;
   /** null: a chat completion. */
   form: AnswerForm | null;
-  /** The refusal of a `ref` that names nothing. */
-  unknown: (ref: string) => ApiError;
+  /** The refusal of a `ref` that names nothing; `known`: what its name has. */
+  unknown: (ref: string, known: string) => ApiError;
 }
 
 /** A call whose deployment is found. */
@@ -76,8 +77,9 @@ export class DeploymentAnswerer {
     const { orgId, keyId } = request.caller;
     const read = () => db.orgApart(orgId, (tx) => resolveDeployment(tx, ref));
     const found = await this.resolved(`${orgId} ${ref}`, read);
-    if (found) void reply.header('x-ratchet-deployment-id', found.id);
-    if (!found || found.snapshotId === null) throw (await refusal(db, orgId, ref)) ?? unknown(ref);
+    if (found) void reply.headers({ 'x-ratchet-deployment-id': found.id, 'x-ratchet-version': String(found.version) });
+    if (!found || found.snapshotId === null)
+      throw (await refusal(db, orgId, ref)) ?? unknown(ref, await db.org(orgId, (tx) => whatNameHas(tx, ref)));
     void reply.header('x-ratchet-snapshot-id', found.snapshotId);
     if (body.messages.length === 0) throw noMessages();
     const correlationId = correlationOf(request);

@@ -1,3 +1,4 @@
+import { longestRef } from '../../../core/deployments/ref.js';
 import { jobKinds } from '../../../core/jobs/kinds.js';
 import { readDeployment, readUpcoming, type DeploymentRow } from '../../../kinds/deployment/store/deployments.js';
 import { readOpenEvaluation, type OpenEvaluation } from '../../../kinds/deployment/store/gate.js';
@@ -12,7 +13,7 @@ export async function refusal(db: Db, orgId: string, ref: string): Promise<ApiEr
   const found = await db.org(orgId, async (tx) => {
     const known = await readDeployment(tx, ref);
     // A name does not answer for a failed deployment.
-    const row = known?.id === ref ? known : await readUpcoming(tx, ref);
+    const row = known && ref !== known.name ? known : await readUpcoming(tx, ref);
     return row && { row, evaluation: row.spec.gate && (await readOpenEvaluation(tx, row.id)) };
   });
   if (!found) return null;
@@ -20,9 +21,10 @@ export async function refusal(db: Db, orgId: string, ref: string): Promise<ApiEr
   return row.status === 'failed' ? failed(row) : notReady(row, evaluation);
 }
 
-/** The refusal of a model that no deployment serves. */
-export function unknownModel(model: string): ApiError {
-  const message = `No deployment serves the model "${model.slice(0, 100)}"; GET /v1/models lists those that answer.`;
+/** The refusal of a model that no deployment serves; `known`: what its name has. */
+export function unknownModel(model: string, known: string): ApiError {
+  const hint = known === '' ? 'GET /v1/models lists those that answer.' : known;
+  const message = `No deployment serves the model "${model.slice(0, longestRef)}"; ${hint}`;
   return new ApiError(404, 'model_not_found', message, { errors: [{ pointer: '/model', message }] });
 }
 

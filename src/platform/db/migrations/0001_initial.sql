@@ -785,6 +785,10 @@ create table deployments (
   id text primary key references jobs (id) on delete cascade,
   org_id text not null,
   name text not null,
+  -- numbered per name from 1; see deployment_versions
+  version int not null,
+  -- why it was made, in the words of its creator
+  reason text,
   -- null: not built yet
   snapshot_id text,
   -- result of the gate; null: no gate, or no result yet
@@ -799,7 +803,16 @@ create table deployments (
 );
 
 -- The deployments of a name.
-create index deployments_by_name on deployments (org_id, name);
+create unique index deployments_by_name on deployments (org_id, name, version);
+
+-- The last version of a name, which no other deployment gets, also after its deletion. Its row lock
+-- serializes what the name and its labels serve.
+create table deployment_versions (
+  org_id text not null,
+  name text not null,
+  last_version int not null,
+  primary key (org_id, name)
+) with (fillfactor = 50);
 
 -- The deployment that serves a name. If that deployment is deleted, the name serves nothing.
 create table deployment_names (
@@ -808,6 +821,34 @@ create table deployment_names (
   deployment_id text not null references deployments (id),
   primary key (org_id, name)
 );
+
+-- Further labels of a name, each of a deployment that is ready; `production` is deployment_names.
+create table deployment_labels (
+  org_id text not null,
+  name text not null,
+  label text not null,
+  deployment_id text not null references deployments (id) on delete cascade,
+  primary key (org_id, name, label)
+);
+create index deployment_labels_by_deployment on deployment_labels (deployment_id);
+
+-- Changes of what a name or a label of it serves.
+create table deployment_changes (
+  id text primary key,
+  org_id text not null,
+  name text not null,
+  label text not null,
+  action text not null check (action in ('build', 'rollback', 'label', 'delete')),
+  -- versions; null: it served nothing, or serves nothing now
+  from_version int,
+  to_version int,
+  -- null: the service
+  key_id text,
+  reason text,
+  -- under the lock of the name, so that times are in the order of the changes
+  created_at timestamptz not null default clock_timestamp()
+);
+create index deployment_changes_newest on deployment_changes (org_id, name, created_at desc, id desc);
 
 -- Request totals of a deployment, in all and by hour and minute, one row per process. They only
 -- grow: a repeated or late write changes nothing. Statistics are sums over the rows.
@@ -1004,6 +1045,7 @@ begin
     'sensor_frames',
     'graph_tasks',
     'snapshots', 'deployments', 'deployment_names', 'deployment_counters',
+    'deployment_versions', 'deployment_labels', 'deployment_changes',
     'deployment_failures', 'deployment_requests', 'episode_answers', 'deployment_feedback',
     'deployment_metrics',
     'datasets', 'dataset_rows',

@@ -270,7 +270,7 @@ describe('a data set of requests', () => {
 
   test('is refused without rows', async () => {
     await logging('empty');
-    expect((await datasetOf('empty')).body).toMatchObject({ status: 422, code: 'invalid_rows' });
+    expect((await datasetOf('empty')).body).toMatchObject({ status: 404, code: 'no_requests' });
   });
 });
 

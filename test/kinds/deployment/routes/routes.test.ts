@@ -57,7 +57,7 @@ describe('creating a deployment', () => {
     ['messages without a policy', { name: 'x', source: { messages: source.messages } }, ['/source/policy']],
     [
       'a policy beside a session',
-      { name: 'x', source: { session_id: 'a', policy: source.policy } },
+      { name: 'x', source: { graph_job_id: 'a', policy: source.policy } },
       ['/source/policy'],
     ],
     ['a candidate of messages', { name: 'x', source: { ...source, candidate_id: 'c' } }, ['/source/candidate_id']],

@@ -1,24 +1,14 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Message } from '../../../../src/core/prompts/message.js';
-import {
-  deleteDeployment,
-  insertDeployment,
-  listDeployments,
-  readDeployment,
-  rollBack,
-  setSnapshot,
-  promote,
-} from '../../../../src/kinds/deployment/store/deployments.js';
-import { readLive, resolveDeployment } from '../../../../src/kinds/deployment/store/served.js';
-import { lockJob } from '../../../../src/jobs/store/events.js';
-import { insertJob, newJobId } from '../../../../src/jobs/store/jobs.js';
+import { listDeployments, readDeployment } from '../../../../src/kinds/deployment/store/deployments.js';
+import { readLive } from '../../../../src/kinds/deployment/store/served.js';
+import { byService, deleteDeployment, rollBack } from '../../../../src/kinds/deployment/store/names.js';
+import { resolveDeployment } from '../../../../src/kinds/deployment/store/resolve.js';
 import { deleteRows } from '../../../../src/retention/store/delete.js';
 import { readExpired } from '../../../../src/retention/store/marks.js';
-import { finishJob } from '../../../../src/jobs/store/decisions/record.js';
-import { putSnapshot, readContent } from '../../../../src/kinds/deployment/store/snapshots.js';
 import { range } from '../../../support/range.js';
 import { runs } from '../../../support/runs.js';
+import { buildStored, publishStored } from '../../../support/stored-deployments.js';
 import { databaseOfFile } from '../../../support/database-of-file.js';
 
 // Invariants: a name is served by the last promoted deployment; a rollback restores the previous
@@ -32,49 +22,15 @@ beforeAll(async () => {
     await db.org(org, (tx) => tx.query('insert into orgs (id, name) values ($1, $1) on conflict do nothing', [org]));
 });
 
-const policy = { provider: 'fake', model: 'any', params: {} };
-
-/** Stores a frozen deployment that does not serve its name yet. */
-async function build(orgId: Org, name: string): Promise<string> {
-  const jobId = newJobId('deployment');
-  const messages: Message[] = [{ role: 'system', content: jobId }];
-  const source = { kind: 'messages' as const, messages, policy };
-  await db.org(orgId, async (tx) => {
-    const spec = { kind: 'deployment' as const, name, source, gate: null, container: null };
-    const nothing = { keyId: null, algorithm: null, correlationId: null };
-    await insertJob(tx, { jobId, orgId, kind: 'deployment', workflowId: `deployment-${jobId}`, spec, ...nothing });
-    await insertDeployment(tx, { orgId, jobId }, { name });
-    await setSnapshot(tx, jobId, await putSnapshot(tx, orgId, (await readContent(tx, source))!));
-  });
-  return jobId;
-}
-
-class Deleted extends Error {}
-
-/** As the workflow's activity does: a deleted deployment leaves nothing behind. */
-function publish(orgId: Org, jobId: string, against?: string | null): Promise<'promoted' | 'moved' | 'deleted'> {
-  return db
-    .org(orgId, async (tx) => {
-      await lockJob(tx, { orgId, jobId });
-      const found = await promote(tx, { orgId, jobId }, against);
-      if (found === 'deleted') throw new Deleted();
-      if (found === 'promoted')
-        await finishJob(tx, { orgId, jobId }, { ...ready, status: 'completed', events: [], accepted: [] });
-      return found;
-    })
-    .catch((error: unknown) => {
-      if (error instanceof Deleted) return 'deleted';
-      throw error;
-    });
-}
-const ready = { stoppedBy: null, error: null };
+const build = async (org: Org, name: string) => (await buildStored(db, org, name)).id;
+const publish = (org: Org, id: string, against?: string | null) => publishStored(db, org, id, against);
 
 const back = (org: Org, id: string, name: string) =>
   db.org(org, async (tx) => {
-    const found = await rollBack(tx, { id, name });
+    const found = await rollBack(tx, { id, name }, byService);
     return typeof found === 'string' ? found : found.id;
   });
-const remove = (org: Org, id: string) => db.org(org, (tx) => deleteDeployment(tx, id));
+const remove = (org: Org, id: string) => db.org(org, (tx) => deleteDeployment(tx, id, byService));
 const previous = async (org: Org, name: string) =>
   new Map(
     (

@@ -136,6 +136,7 @@ describe('/openapi.json', () => {
         ...jobs.map((job) => `post ${job}/clone`),
         'post /api/v1/online/sessions/{session_id}/extend',
         'post /api/graphgen/jobs/{job_id}/start',
+        'post /api/harbor/deployments/{deployment_id}/requests/dataset',
         'post /api/harbor/deployments/{deployment_id}/rollback',
       ].sort(),
     );

@@ -113,7 +113,7 @@ function allReads(): string[] {
     ...['', '/seed-evals'].map((path) => `${sessions}/${session}/candidates/${candidate(session)}${path}`),
     ...['', '/results'].map((path) => `${evaluations}/${evaluation}${path}`),
     ...['', '/candidates', '/pareto'].map((path) => `${graphs}/${graph}${path}`),
-    ...['/status', '/stats'].map((path) => `${deployments}/${deployment}${path}`),
+    ...['/status', '/stats', '/labels', '/changes'].map((path) => `${deployments}/${deployment}${path}`),
     `${sessions}/${session}/traces/rol_${session.slice(4)}_0`,
     `/api/v1/compare?a=${candidate(session)}&b=${candidate(session)}`,
   ];

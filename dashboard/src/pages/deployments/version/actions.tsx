@@ -3,16 +3,19 @@ import { go, link, pageOf } from '../../../util/router.js';
 import { shortId } from '../../../util/format.js';
 import { ConfirmButton } from '../../../ui/confirm.js';
 import type { Deployment } from '../../../data/deployment/types.js';
-import { sourceOf } from './versions.js';
 
 /** Play, roll back, promote and delete. */
 export function DeploymentActions({ deployment, onChange }: { deployment: Deployment; onChange: () => Promise<void> }) {
-  const { id, name, live, status, previous_id: previous, snapshot_id: snapshotId } = deployment;
+  const { id, name, version, live, status, previous_id: previous } = deployment;
   const handle = client.value.deployments.handle(id);
   const rollBack = async () => {
     const { id: restored } = await handle.rollback();
     await onChange();
     go(pageOf(restored));
+  };
+  const promote = async () => {
+    await handle.setLabel('production', { version });
+    await onChange();
   };
   const remove = async () => {
     await handle.delete();
@@ -33,11 +36,10 @@ export function DeploymentActions({ deployment, onChange }: { deployment: Deploy
           </p>
         </ConfirmButton>
       )}
-      {!live && status === 'ready' && snapshotId !== null && (
-        <ConfirmButton label="Promote" title={`Promote ${shortId(id)}`} run={() => promote(deployment, snapshotId)}>
+      {!live && status === 'ready' && (
+        <ConfirmButton label="Promote" title={`Promote version ${version}`} run={promote}>
           <p>
-            A new version of {name} with the content of this one is published without a gate. It goes live at once; a
-            rollback returns to what is live now.
+            New requests to {name} get this version at once, without its gate. A rollback returns to what is live now.
           </p>
         </ConfirmButton>
       )}
@@ -51,12 +53,4 @@ export function DeploymentActions({ deployment, onChange }: { deployment: Deploy
       </ConfirmButton>
     </div>
   );
-}
-
-/** Publishes the content of a version as the newest of its name. */
-async function promote(deployment: Deployment, snapshotId: string): Promise<void> {
-  const snapshot = await client.value.deployments.snapshot(snapshotId);
-  const body = { name: deployment.name, source: sourceOf(deployment, snapshot) };
-  const { id } = await client.value.createDeployment(body as never);
-  go(pageOf(id));
 }

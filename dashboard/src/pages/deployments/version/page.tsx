@@ -2,6 +2,7 @@ import { shortId } from '../../../util/format.js';
 import { link, pageOf } from '../../../util/router.js';
 import { Badge, Loading, Panel, Problem, Time } from '../../../ui/basics.js';
 import { Heading } from '../../../ui/heading.js';
+import { ChangesPanel } from './changes-panel.js';
 import { CallPanel } from './call-panel.js';
 import { DeploymentActions } from './actions.js';
 import { DeploymentEvents } from './events.js';
@@ -40,6 +41,7 @@ export function DeploymentPage({ id }: { id: string }) {
       </div>
       <TrafficPanel key={`traffic ${data.id}`} id={data.id} isCallable={data.status === 'ready'} />
       <VersionsPanel key={data.name} shown={data} />
+      <ChangesPanel key={`changes ${data.name}`} deployment={data} />
       <SnapshotPanel key={`snapshot ${data.id}`} shown={data} />
       <DeploymentEvents key={`events ${data.id}`} id={data.id} />
     </>
@@ -47,8 +49,9 @@ export function DeploymentPage({ id }: { id: string }) {
 }
 
 function Head({ deployment, onChange }: { deployment: Deployment; onChange: () => Promise<void> }) {
-  const { id, name, live, status, source, created_at: created } = deployment;
-  const job = source.session_id ?? source.graph_job_id;
+  const { id, name, version, labels, live, status, source, created_at: created, created_by: by, reason } = deployment;
+  const origin = source.session_id ?? source.graph_job_id ?? source.deployment_id;
+  const others = labels.filter((label) => label !== 'production');
   return (
     <>
       <div class="page-head">
@@ -61,13 +64,16 @@ function Head({ deployment, onChange }: { deployment: Deployment; onChange: () =
         <DeploymentActions deployment={deployment} onChange={onChange} />
       </div>
       <p class="quiet">
-        Version <span class="mono">{shortId(id)}</span>, created <Time at={created} />
-        {job && (
+        Version {version}, <span class="mono">{shortId(id)}</span>, created <Time at={created} />
+        {by && ` by ${by.key_name}`}
+        {origin && (
           <>
-            , from <a href={pageOf(job)}>{shortId(job)}</a>
+            , from <a href={pageOf(origin)}>{shortId(origin)}</a>
           </>
         )}
+        {others.length > 0 && `, labels ${others.join(', ')}`}
       </p>
+      {reason !== null && <p class="quiet">{reason}</p>}
     </>
   );
 }

@@ -51,7 +51,7 @@ export function VersionsPanel({ shown }: { shown: Deployment }) {
 }
 
 function VersionRow({
-  version: { id, status, live, created_at: created },
+  version: { id, version, labels, status, live, created_at: created },
   isShown,
 }: {
   version: Listed;
@@ -67,13 +67,19 @@ function VersionRow({
   return (
     <tr ref={row} aria-current={isShown ? 'true' : undefined}>
       <td class="version-id">
-        <a class="row-link mono" href={pageOf(id)}>
-          {shortId(id)}
-        </a>
+        <a class="row-link" href={pageOf(id)}>
+          {version}
+        </a>{' '}
+        <span class="quiet mono">{shortId(id)}</span>
         {isShown && <span class="quiet"> shown</span>}
       </td>
       <td class="short">
         <Badge status={live ? 'live' : status} />
+        {labels
+          .filter((label) => label !== 'production')
+          .map((label) => (
+            <Badge key={label} status="ready" text={label} />
+          ))}
         <NotRead error={error} />
       </td>
       <td class="number">{reward(data?.gate?.candidate?.reward ?? data?.source.reward)}</td>

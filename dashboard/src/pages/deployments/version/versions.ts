@@ -1,5 +1,5 @@
 /** Deployments by name, and their gates in words. */
-import type { Deployment, Listed, Snapshot } from '../../../data/deployment/types.js';
+import type { Change, Deployment, Listed } from '../../../data/deployment/types.js';
 import { count, reward, signed } from '../../../util/format.js';
 
 export interface NameGroup {
@@ -53,12 +53,9 @@ export function findingWords(gate: Gate): string {
   return `${text[0]!.toUpperCase()}${text.slice(1)}.`;
 }
 
-/** The `source` that publishes the content of a version again. */
-export function sourceOf({ source }: Deployment, snapshot: Snapshot) {
-  const { session_id: sessionId, graph_job_id: graphJobId, candidate_id: candidateId } = source;
-  const candidate = candidateId === null ? {} : { candidate_id: candidateId };
-  if (sessionId !== null) return { session_id: sessionId, ...candidate };
-  if (graphJobId !== null) return { graph_job_id: graphJobId, ...candidate };
-  if (snapshot.kind === 'graph') throw new Error('The job of this graph is unknown.');
-  return { messages: snapshot.messages, policy: snapshot.policy };
+/** A change in words: what moved, and who did it. */
+export function changeWords({ label, action, from_version: from, to_version: to, by }: Change): string {
+  const versions = to === null ? `version ${from} → nothing` : from === null ? `version ${to}` : `${from} → ${to}`;
+  const how = { build: 'built', rollback: 'rolled back', label: 'set', delete: 'deleted' }[action];
+  return `${label}: ${versions}, ${how} by ${by?.key_name ?? 'the service'}.`;
 }

@@ -56,8 +56,22 @@ export async function playDeployments(api: Recorder, session_id: string): Promis
   const second = await ready(api, { name, source: { session_id } });
   await api.call('getSnapshot', { path: { snapshot_id: first.snapshot_id } });
   await api.call('compareSnapshots', { path: { snapshot_id: first.snapshot_id, other: second.snapshot_id } });
-  await api.call('rollBackDeployment', { path: { deployment_id: second.id }, body: {} });
+  await playRegistry(api, first.id);
+  await api.call('rollBackDeployment', { path: { deployment_id: second.id }, body: { reason: 'Answers too long.' } });
   await api.call('deleteDeployment', { path });
+}
+
+/** A branch under a name of its own: its labels, its prompt, and what has changed. */
+async function playRegistry(api: Recorder, parent: string): Promise<void> {
+  const branch = 'capitals-short';
+  await ready(api, { name: branch, source: { deployment: parent }, reason: 'Answers of one word.' });
+  const path = { deployment_id: branch };
+  const label = { ...path, label: 'staging' };
+  await api.call('setDeploymentLabel', { path: label, body: { version: 1, reason: 'A trial of the short prompt.' } });
+  await api.call('listDeploymentLabels', { path });
+  await api.call('getDeploymentPrompt', { path, query: { label: 'staging' } });
+  await api.call('removeDeploymentLabel', { path: label });
+  await api.call('listDeploymentChanges', { path });
 }
 
 async function ready(api: Recorder, body: object): Promise<{ id: string; snapshot_id: string }> {
