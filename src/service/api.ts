@@ -75,6 +75,7 @@ export async function startApi(shared: Shared, { port, loginTokens, worker }: Ap
     tracing,
     observe: metrics.request,
     observeEventLag: metrics.eventLag,
+    observeReward: metrics.deploymentReward,
     shutdown: shutdown.signal,
   });
   life.onStop(async () => {
@@ -124,11 +125,12 @@ function checks({ config, providers, secretKey }: Shared): Pick<HttpDeps, Checks
 
 /** The routes that call models for containers and for users of deployments. */
 function inferenceRoutes(shared: Shared, db: Db): HttpDeps['registerInference'] {
-  const { config, notifications, providers, tracing, log, secretKey } = shared;
+  const { config, notifications, providers, tracing, log, secretKey, metrics } = shared;
   return (app) => {
     const bytes = createBytesInFlight(config.maxBytesInFlight);
     const inference = { db, notifications, providers, tracing, log, bytes };
+    const observe = metrics.deploymentRequest;
     registerProxy(app, { ...inference, secretKey });
-    registerDeploymentInference(app, { ...inference, secretKey });
+    registerDeploymentInference(app, { ...inference, secretKey, observe });
   };
 }

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { deploymentMetrics, type DeploymentMetrics } from './metrics/deployments.js';
 import { limitedValues } from './metrics/labels.js';
 import { addSampledGauges, type Samples } from './metrics/sampled.js';
 import { sdkMetrics } from './metrics/sdk.js';
@@ -20,7 +21,7 @@ export interface MeasuredCall {
 export type WorkerSlots = { type: string; used: number; total: number }[];
 
 /** Metrics of the service; every name of ours begins with `ratchet_`. */
-export interface Metrics {
+export interface Metrics extends DeploymentMetrics {
   /** Counts an answered HTTP request; `route` is the pattern, without ids. */
   request(method: string, route: string, status: number, seconds: number): void;
   /** Counts an outcome: succeeded, failed or awaiting_reward; `error`: the code of a failure. */
@@ -115,6 +116,7 @@ export function createMetrics(): Metrics {
       if (call.costUsd === null) withoutCost.inc(series);
       else cost.inc(series, call.costUsd);
     },
+    ...deploymentMetrics(registry),
     retry: (target) => retries.inc({ target }),
     proposal: (outcome) => proposals.inc({ outcome }),
     jobEnded: (kind, status) => ended.inc({ kind, status }),

@@ -18,6 +18,11 @@ export async function scrapeAll(): Promise<string> {
         completionTokens: 1,
         costUsd,
       });
+  const served = { organization: 'default', deployment: 'support' };
+  const used = { version: 1, seconds: 1, promptTokens: 1, completionTokens: 1, costUsd: 1 };
+  metrics.deploymentRequest({ ...served, ...used, outcome: 'ok', code: null });
+  metrics.deploymentRequest({ ...served, ...used, outcome: 'error', code: 'upstream_timeout' });
+  metrics.deploymentReward({ ...served, reward: 1 });
   metrics.retry('container');
   metrics.proposal('accepted');
   metrics.jobEnded('session', 'completed');

@@ -100,6 +100,8 @@ export interface HttpDeps {
   observe?(method: string, route: string, status: number, seconds: number): void;
   /** Called for events that a stream delivers while they happen: seconds since the oldest. */
   observeEventLag?(seconds: number): void;
+  /** Called for a reward of a deployment that counts. */
+  observeReward?(counted: { organization: string; deployment: string; reward: number }): void;
   /** Registers the inference routes. */
   registerInference(app: App): void;
   /** Aborted at the start of a graceful shutdown: no new work, streams end. */

@@ -44,6 +44,30 @@ test('the number of models and of error codes is bounded', async () => {
   expect(text).toContain('ratchet_rollout_errors_total{code="other"} 400');
 });
 
+test('adds requests and rewards of deployments by name, of a bounded number of names and versions', async () => {
+  const metrics = createMetrics();
+  const used = { seconds: 0.1, promptTokens: 10, completionTokens: null, costUsd: 0.5 };
+  const served = { organization: 'org', deployment: 'support', version: 3 };
+  metrics.deploymentRequest({ ...served, ...used, outcome: 'ok', code: null });
+  metrics.deploymentRequest({ ...served, ...used, outcome: 'error', code: 'upstream_timeout' });
+  metrics.deploymentReward({ organization: 'org', deployment: 'support', reward: -1 });
+  metrics.deploymentReward({ organization: 'org', deployment: 'support', reward: 0.25 });
+  for (let i = 0; i < 1_000; i += 1)
+    metrics.deploymentRequest({ ...served, ...used, deployment: `d${i}`, version: i, outcome: 'ok', code: null });
+  const text = await textOf(metrics);
+  const labels = 'organization="org",deployment="support"';
+  expect(text).toContain(`ratchet_deployment_requests_total{${labels},version="3",outcome="ok"} 1`);
+  expect(text).toContain(`ratchet_deployment_errors_total{${labels},code="upstream_timeout"} 1`);
+  expect(text).toContain(`ratchet_deployment_request_duration_seconds_count{${labels}} 1`);
+  expect(text).toContain(`ratchet_deployment_tokens_total{${labels},type="input"} 20`);
+  expect(text).toContain(`ratchet_deployment_cost_usd_total{${labels}} 1`);
+  expect(text).toContain(`ratchet_deployment_reward_sum{${labels}} -0.75`);
+  expect(text).toContain(`ratchet_deployment_reward_count{${labels}} 2`);
+  const series = (start: string) => text.split('\n').filter((line) => line.startsWith(start)).length;
+  expect(series('ratchet_deployment_cost_usd_total{')).toBe(201);
+  expect(series('ratchet_deployment_requests_total{')).toBeLessThanOrEqual(502);
+});
+
 test('scrapes share a sample, and processes that read the same values are no sum', async () => {
   const read = jest.fn(() =>
     Promise.resolve({

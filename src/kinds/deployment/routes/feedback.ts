@@ -60,6 +60,9 @@ export function registerFeedback(app: App, deps: HttpDeps): void {
       if (outcome.is === 'unknown') throw noAnswer(params.deployment_id, body);
       if (outcome.is === 'conflict') throw conflict(outcome.feedback);
       if (outcome.is === 'full') throw noRoom(outcome.of);
+      const isCounted = outcome.is === 'recorded' && outcome.feedback.deployments === 1;
+      if (isCounted && reward !== undefined && !outcome.uncounted.includes('reward'))
+        deps.observeReward?.({ organization: row.orgId, deployment: row.name, reward: Number(reward) });
       return { ...feedbackView(outcome.feedback), duplicate: outcome.is === 'duplicate', warning: warningOf(outcome) };
     },
   );

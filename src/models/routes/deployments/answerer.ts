@@ -19,13 +19,17 @@ import { askSeveral, headerOf, nameOf, type FailedTry } from './fallbacks.js';
 import { createTextKeeper, isSampled } from './kept-texts.js';
 import { DeploymentMeter } from './meter.js';
 import { refusal } from './not-ready.js';
-import { counting, type DeploymentCall } from './recorder.js';
+import { counting, type DeploymentCall, type ObservedRequest } from './recorder.js';
 import { RetryBudget } from './retry-budget.js';
 import { whatNameHas } from './unknown-ref.js';
 
 const purpose = 'deployment';
 
-export type InferenceDeps = ProxyDeps & { secretKey: Buffer };
+export interface InferenceDeps extends ProxyDeps {
+  secretKey: Buffer;
+  /** Called for each request that is counted. */
+  observe?: (request: ObservedRequest) => void;
+}
 
 interface Asked {
   /** The id or the name of a deployment. */
@@ -65,7 +69,11 @@ export class DeploymentAnswerer {
     this.answerIds = new AnswerIds(deps.secretKey);
     this.snapshots = createServedSnapshots(deps.db);
     this.meter = new DeploymentMeter(deps);
-    this.forwarder = new Forwarder<DeploymentCall>(deps, counting(this.meter, createTextKeeper(deps)), purpose);
+    this.forwarder = new Forwarder<DeploymentCall>(
+      deps,
+      counting(this.meter, createTextKeeper(deps), deps.observe),
+      purpose,
+    );
   }
 
   async answer(
@@ -104,6 +112,7 @@ export class DeploymentAnswerer {
         orgId,
         keyId,
         deploymentId: found.id,
+        served: { name: found.name, version: found.version },
         answerId,
         correlationId,
         failedTries,

@@ -187,7 +187,7 @@ export class DeploymentMeter {
 }
 
 /** Dollars of the answer and of the tries before it, as far as they are known. */
-function knownCost({ costUsd, failedTries = [] }: CountedRequest): number {
+export function knownCost({ costUsd, failedTries = [] }: CountedRequest): number {
   return failedTries.reduce((sum, tried) => sum + (tried.costUsd ?? 0), costUsd ?? 0);
 }
 

@@ -4,13 +4,14 @@ import type { ForwardedCall } from '../call.js';
 import type { Recorder } from '../record.js';
 import { nameOf, type FailedTry } from './fallbacks.js';
 import type { createTextKeeper, KeptRequest } from './kept-texts.js';
-import type { DeploymentMeter } from './meter.js';
+import { knownCost, type DeploymentMeter } from './meter.js';
 
 /** A call of a deployment; `reply` shows whether the caller is still connected. */
 export interface DeploymentCall extends ForwardedCall {
   orgId: string;
   keyId: string | null;
   deploymentId: string;
+  served: { name: string; version: number };
   answerId: string;
   /** Of the episode that the call is a part of; null: none. */
   correlationId: string | null;
@@ -21,27 +22,43 @@ export interface DeploymentCall extends ForwardedCall {
   reply: FastifyReply;
 }
 
+/** A counted request for the metrics; see `service/metrics/deployments`. */
+export interface ObservedRequest {
+  organization: string;
+  deployment: string;
+  version: number;
+  outcome: 'ok' | 'error' | 'aborted';
+  code: string | null;
+  seconds: number;
+  promptTokens: number | null;
+  completionTokens: number | null;
+  costUsd: number;
+}
+
 /** Counts a finished call before its last byte is sent. */
 export function counting(
   meter: DeploymentMeter,
   textsOf: ReturnType<typeof createTextKeeper>,
+  observe: (request: ObservedRequest) => void = () => undefined,
 ): Recorder<DeploymentCall> {
   return {
-    async record(
-      { orgId, keyId, deploymentId, answerId, correlationId, kept, answeredBy, failedTries, provider, upstream, reply },
-      { httpStatus, response, latencyMs, promptTokens, completionTokens, costUsd },
-    ) {
+    async record(call, { httpStatus, response, latencyMs, promptTokens, completionTokens, costUsd }) {
+      const { orgId, deploymentId, kept, provider, upstream, reply } = call;
       const isGone = reply.raw.destroyed && !reply.raw.writableFinished;
       const outcome = isGone ? 'aborted' : httpStatus >= 400 ? 'error' : 'ok';
-      const failure = outcome === 'error' ? { failure: failureOf(httpStatus, response) } : {};
+      const failure = outcome === 'error' ? failureOf(httpStatus, response) : undefined;
       const read = kept && (await textsOf(orgId, kept, response));
       const texts = read && { provider, model: upstream.model, ...read };
-      const tries = failedTries.map(({ model, cost }) => ({ model: nameOf(model), costUsd: cost.costUsd }));
-      const models = { model: answeredBy ? null : nameOf({ provider, upstream }), failedTries: tries };
-      await meter.count(
-        { orgId, keyId, deploymentId, answerId, correlationId },
-        { outcome, ...failure, latencyMs, promptTokens, completionTokens, costUsd, ...models, ...(texts && { texts }) },
-      );
+      const failedTries = call.failedTries.map(({ model, cost }) => ({ model: nameOf(model), costUsd: cost.costUsd }));
+      const models = { model: call.answeredBy ? null : nameOf(call), failedTries };
+      const used = { latencyMs, promptTokens, completionTokens, costUsd };
+      const request = { outcome, ...(failure && { failure }), ...used, ...models, ...(texts && { texts }) } as const;
+      const { name: deployment, version } = call.served;
+      observe({
+        ...{ organization: orgId, deployment, version, outcome, code: failure?.code ?? null },
+        ...{ seconds: latencyMs / 1_000, promptTokens, completionTokens, costUsd: knownCost(request) },
+      });
+      await meter.count(call, request);
       return deploymentId;
     },
     takeBackUnlessDelivered: () => {},
