@@ -22,12 +22,27 @@ export function TrafficPanel({ id, isCallable }: { id: string; isCallable: boole
     <Panel title="Traffic">
       <Problem error={error} />
       {data && data.hours.length > 0 && <Hours hours={data.hours} />}
+      {data && <Models hours={data.hours} />}
       {data && data.failures.length > 0 && <Failures failures={data.failures} />}
     </Panel>
   );
 }
 
-function Hours({ hours }: { hours: Answer<'getDeploymentHistory'>['data'] }) {
+type HistoryHours = Answer<'getDeploymentHistory'>['data'];
+
+/** Tries by model, where a request had several. */
+function Models({ hours }: { hours: HistoryHours }) {
+  const sums = new Map<string, { tries: number; failed: number }>();
+  for (const [model, { tries, failed }] of hours.flatMap(({ models }) => Object.entries(models))) {
+    const known = sums.get(model) ?? { tries: 0, failed: 0 };
+    sums.set(model, { tries: known.tries + tries, failed: known.failed + failed });
+  }
+  if (sums.size < 2) return null;
+  const words = [...sums].map(([model, { tries, failed }]) => `${model} ${count(tries)} (${count(failed)} failed)`);
+  return <p class="quiet">Tries of models: {words.join(', ')}</p>;
+}
+
+function Hours({ hours }: { hours: HistoryHours }) {
   return (
     <div class="table-box" tabIndex={0} role="region" aria-label="The last 24 hours">
       <table class="table">
