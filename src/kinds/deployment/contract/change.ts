@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { markFields } from '../../../contracts/control.js';
 import { anyRequired } from '../../../contracts/rules.js';
 import { valueAt } from '../../../contracts/validation.js';
-import { settingFields } from './settings.js';
+import { changeFields } from './settings.js';
 
 // The name of a deployment is the one that it serves.
 const { name: _servedName, ...marks } = markFields;
-const fields = { ...marks, ...settingFields };
+const fields = { ...marks, ...changeFields };
 const names = Object.keys(fields);
 
 export const deploymentChangeSchema = z

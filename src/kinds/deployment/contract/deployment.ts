@@ -24,7 +24,7 @@ import { runAlways, unlessMissing, valueAt, wholeParameter } from '../../../cont
 import { provenanceSchema } from './snapshot.js';
 import { keyView, reasonField } from './registry.js';
 import { servedPolicySchema } from './served-policy.js';
-import { settingFields, settingViewFields } from './settings.js';
+import { changeFields, settingViewFields } from './settings.js';
 
 const name = z
   .string(unlessMissing('must be a string'))
@@ -135,7 +135,7 @@ export const createDeploymentSchema = z.strictObject(
     name,
     source: sourceSchema,
     gate: gateSchema.optional(),
-    ...settingFields,
+    ...changeFields,
     tags: labelFields.tags,
     metadata: labelFields.metadata,
     notes: labelFields.notes,

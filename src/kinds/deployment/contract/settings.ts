@@ -1,4 +1,4 @@
-/** How a deployment serves, beside what it serves: PATCH changes it at any time. */
+/** How a name is served, whichever version answers: PATCH changes it at any time. */
 import { z } from 'zod';
 import { compilePattern } from '../../../util/linear-regex.js';
 import { servedPolicySchema } from './served-policy.js';
@@ -29,56 +29,56 @@ const redactSchema = z
   .max(20)
   .describe(`What is replaced before a text is kept: ${redactedKinds.join(', ')}, or patterns of your own.`);
 
-const logSchema = z
-  .strictObject(
-    {
-      sample_rate: z
-        .number()
-        .min(0)
-        .max(1)
-        .default(1)
-        .describe('The share of requests that is kept; an episode is kept as a whole. 0: no further ones.'),
-      keep_days: z.int().min(1).max(365).default(30).describe('Days until a request is deleted.'),
-      redact: redactSchema.default([]),
-    },
-    unlessMissing('must be an object with sample_rate, keep_days and redact, or null'),
-  )
-  .meta({ id: 'DeploymentLogRequest' });
+const logFields = {
+  sample_rate: z
+    .number()
+    .min(0)
+    .max(1)
+    .describe('The share of requests that is kept; an episode is kept as a whole. 0: no further ones. Default: 1.'),
+  keep_days: z.int().min(1).max(365).describe('Days until a request is deleted. Default: 30.'),
+  redact: redactSchema,
+};
+const logDefaults = { sample_rate: 1, keep_days: 30, redact: [] };
+const notLog = unlessMissing('must be an object with sample_rate, keep_days and redact, or null');
+const logSchema = z.strictObject(logFields, notLog);
 export type LogSettings = z.output<typeof logSchema>;
 
-const seconds = z.number().min(0.05).max(600).nullable().default(null);
+const seconds = z.number().min(0.05).max(600).nullable();
 
-const fallbacksSchema = z
-  .strictObject(
-    {
-      models: z
-        .array(servedPolicySchema)
-        .max(5)
-        .default([])
-        .describe(
-          "Asked in this order while the deployment's own model fails. A parameter that a policy does not have is that of the deployment.",
-        ),
-      retries: z.int().min(0).max(3).default(0).describe('Further tries of a model before the next one.'),
-      retry_budget: z
-        .number()
-        .min(0)
-        .max(1)
-        .default(0.1)
-        .describe('The largest share of retries in the requests of a process, beside 10 at once.'),
-      first_byte_timeout: seconds.describe('Seconds of a try until the first event of a stream. null: no limit.'),
-      timeout: seconds.describe('Seconds of a try until the end of an answer that is not streamed. null: no limit.'),
-    },
-    unlessMissing('must be an object with models, or null'),
-  )
-  .meta({ id: 'FallbacksRequest' });
+const fallbackFields = {
+  models: z
+    .array(servedPolicySchema)
+    .max(5)
+    .describe(
+      "Asked in this order while the deployment's own model fails. A parameter that a policy does not have is that of the deployment. Default: none.",
+    ),
+  retries: z.int().min(0).max(3).describe('Further tries of a model before the next one. Default: 0.'),
+  retry_budget: z
+    .number()
+    .min(0)
+    .max(1)
+    .describe('The largest share of retries in the requests of a process, beside 10 at once. Default: 0.1.'),
+  first_byte_timeout: seconds.describe('Seconds of a try until the first event of a stream. null: no limit.'),
+  timeout: seconds.describe('Seconds of a try until the end of an answer that is not streamed. null: no limit.'),
+};
+const fallbackDefaults = { models: [], retries: 0, retry_budget: 0.1, first_byte_timeout: null, timeout: null };
+const notFallbacks = unlessMissing('must be an object with models, or null');
+const fallbacksSchema = z.strictObject(fallbackFields, notFallbacks);
 export type FallbackSettings = z.output<typeof fallbacksSchema>;
 
-/** The settings of a create and of PATCH. */
-export const settingFields = {
+/** What a setting has that a request does not give. */
+export const defaultSettings = { log: logDefaults, fallbacks: fallbackDefaults };
+
+/** Changes of settings, in a create and in PATCH: fields that are not given stay as they are. */
+export const changeFields = {
   log: logSchema
+    .partial()
+    .meta({ id: 'DeploymentLogRequest' })
     .nullish()
     .describe('Keeps texts of requests and answers. null: keeps none, and deletes those that are kept.'),
   fallbacks: fallbacksSchema
+    .partial()
+    .meta({ id: 'FallbacksRequest' })
     .nullish()
     .describe('Further models, and tries, after 408, 429, 5xx, a refused key, a model that is gone, or a time-out.'),
 };

@@ -134,7 +134,7 @@ function registerOne(app: App, deps: HttpDeps): void {
   ) => {
     const { id, name, orgId } = await find(deps, request, ref);
     const answered = answerIds.read(answerId);
-    if (!answered || (id === ref && answered.deploymentId !== id)) throw noTexts(answerId);
+    if (!answered || (ref !== name && answered.deploymentId !== id)) throw noTexts(answerId);
     return { orgId, name, key: { answerId, ...answered } };
   };
 
@@ -185,7 +185,7 @@ async function searchedBy(
   filter: FilterRequest,
 ): Promise<Searched> {
   const { id, name, orgId } = await find(deps, request, ref);
-  return { orgId, scope: id === ref ? { deploymentId: id } : { name }, filter };
+  return { orgId, scope: ref === name ? { name } : { deploymentId: id }, filter };
 }
 
 function view(row: StoredRequest): z.output<typeof loggedRequestSchema> {

@@ -5,13 +5,14 @@ import type { StoredRequest } from '../store/logged-requests.js';
 
 /** The row of a request; null: its messages are no text, or its text was not kept. */
 export function rowOf(
-  { answerId, request, answer, reward, corrected }: StoredRequest,
+  { answerId, outcome, request, answer, reward, corrected }: StoredRequest,
   expected: 'corrected' | 'corrected_or_answer',
 ): Record<string, unknown> | null {
   const input = request === null ? null : inputOf(JSON.parse(request) as Record<string, unknown>);
   if (input === null) return null;
-  const said = answer === null ? null : answerText(JSON.parse(answer) as Record<string, unknown>);
-  const right = corrected ?? (expected === 'corrected_or_answer' ? said : null);
+  const { text: said, isWhole } = answerOf(answer === null ? {} : (JSON.parse(answer) as Record<string, unknown>));
+  const isRight = expected === 'corrected_or_answer' && outcome === 'ok' && isWhole;
+  const right = corrected ?? (isRight ? said : null);
   return {
     input,
     ...(right !== null && { expected: right }),
@@ -22,9 +23,9 @@ export function rowOf(
 }
 
 /** The only message's text, else all messages; without the one that the deployment replaces. */
-function inputOf({ messages }: Record<string, unknown>) {
+function inputOf({ messages, tools, functions }: Record<string, unknown>) {
   const chat = chatOf(messages);
-  if (!chat) return null;
+  if (!chat || tools || functions) return null;
   const replaced = chat.findIndex(({ role }) => role === 'system');
   const left = chat.filter((_, index) => index !== replaced);
   const [only] = left;
@@ -32,7 +33,9 @@ function inputOf({ messages }: Record<string, unknown>) {
   return left.length === 1 && only.role === 'user' ? only.content : left;
 }
 
-function answerText({ choices }: Record<string, unknown>): string | null {
-  const message = asObject(asObject(Array.isArray(choices) ? choices[0] : null)?.['message']);
-  return typeof message?.['content'] === 'string' ? message['content'] : null;
+/** The text of an answer; `isWhole`: it came to its end. */
+function answerOf({ choices }: Record<string, unknown>): { text: string | null; isWhole: boolean } {
+  const choice = asObject(Array.isArray(choices) ? choices[0] : null);
+  const content = asObject(choice?.['message'])?.['content'];
+  return { text: typeof content === 'string' ? content : null, isWhole: choice?.['finish_reason'] === 'stop' };
 }

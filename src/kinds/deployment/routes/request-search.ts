@@ -20,8 +20,8 @@ export interface Searched {
   filter: FilterRequest;
 }
 
-/** Requests that a part looks at, and bytes of texts that it reads. */
-const scanned = 2_000;
+/** Requests that a part looks at, fewer if it reads their texts; bytes of texts that it returns. */
+const mostScanned = { byColumns: 2_000, byText: 400 };
 const maxBytes = 8 * 1024 * 1024;
 
 /** The next requests that pass, at most `limit`; `last`: where the search goes on, if it does. */
@@ -31,6 +31,7 @@ export async function nextRequests(
   { after, limit }: { after: Position | undefined; limit: number },
 ): Promise<{ rows: StoredRequest[]; last: Position | null }> {
   return db.org(orgId, async (tx) => {
+    const scanned = filter.q === undefined ? mostScanned.byColumns : mostScanned.byText;
     const found = await scanRequests(tx, scope, filterOf(filter), { after, most: scanned });
     const wanted = found.filter(({ isWanted }) => isWanted);
     let bytes = 0;
@@ -45,7 +46,7 @@ export async function nextRequests(
 /** All requests that pass, newest first. */
 export async function* allRequests(db: Db, searched: Searched): AsyncGenerator<StoredRequest> {
   for (let after: Position | undefined; ;) {
-    const { rows, last } = await nextRequests(db, searched, { after, limit: scanned });
+    const { rows, last } = await nextRequests(db, searched, { after, limit: mostScanned.byColumns });
     yield* rows;
     if (last === null) return;
     after = last;

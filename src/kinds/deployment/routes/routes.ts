@@ -111,7 +111,7 @@ async function creationOf(
 ): Promise<Creation> {
   const { log, fallbacks, reason = null, ...labels } = more;
   const resolved = await resolveSource(deps, request, requested);
-  const settings = await settingsOf(deps, request, { log, fallbacks }, resolved.source);
+  const settings = await settingsOf(deps, request, { log, fallbacks });
   const { judged, keep } = gateRequest
     ? await gateSpec(await checkedForCaller(deps, request), request, gateRequest, resolved)
     : { judged: { source: resolved.source, gate: null, container: null } };

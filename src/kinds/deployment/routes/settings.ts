@@ -2,27 +2,21 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { checkedForCaller } from '../../../access/routes/provider-keys.js';
-import type { DeploymentSpec } from '../../../core/jobs/spec.js';
 import { providerErrors } from '../../../jobs/routes/specs.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
 import { refuse } from '../../../platform/http/server/errors.js';
-import type { settingFields } from '../contract/settings.js';
+import type { changeFields } from '../contract/settings.js';
 import type { SettingChanges } from '../store/settings.js';
 
-type SettingsRequest = { [Name in keyof typeof settingFields]?: z.output<(typeof settingFields)[Name]> };
+type SettingsRequest = { [Name in keyof typeof changeFields]?: z.output<(typeof changeFields)[Name]> };
 
-/** Throws if a deployment of this source cannot have them. */
+/** Throws if a provider of a fallback is not usable. */
 export async function settingsOf(
   deps: HttpDeps,
   request: FastifyRequest,
   { log, fallbacks }: SettingsRequest,
-  source: DeploymentSpec['source'],
 ): Promise<SettingChanges> {
-  if (fallbacks) {
-    if (source.kind === 'graph') {
-      const message = 'is for prompts: each step of a graph has a model of its own';
-      throw refuse.invalid([{ pointer: '/fallbacks', message }]);
-    }
+  if (fallbacks?.models) {
     const checked = await checkedForCaller(deps, request);
     const errors = fallbacks.models.flatMap((policy, at) =>
       providerErrors(policy, ['fallbacks', 'models', String(at)], checked),

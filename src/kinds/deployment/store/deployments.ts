@@ -5,7 +5,7 @@ import type { DeploymentSpec } from '../../../core/jobs/spec.js';
 import type { DeploymentStatus } from '../contract/deployment.js';
 import type { DeploymentSettings } from '../contract/settings.js';
 import type { SnapshotContent } from '../contract/snapshot.js';
-import { inheritSettings, type SettingChanges } from './settings.js';
+import { changeSettings, type SettingChanges } from './settings.js';
 import type { Tx } from '../../../platform/db/db.js';
 import type { JobRef } from '../../../jobs/store/events.js';
 import type { Stuck } from '../../../jobs/store/stuck.js';
@@ -15,7 +15,7 @@ import { toJsonb } from '../../../platform/db/json.js';
 import type { JobFault } from '../../../core/jobs/fault.js';
 import { parseRef } from '../../../core/deployments/ref.js';
 import { keyOf, type Key } from './changes.js';
-import { idOfPart, labelsOf, refValues } from './resolve.js';
+import { idOfPart, labelsOf, refValues, settingsOf } from './resolve.js';
 
 /** The gate's comparison, seed by seed, and its result; ids are of evaluations. */
 export interface GateResult {
@@ -72,15 +72,15 @@ const error = `coalesce(j.error_details, case j.status when 'cancelled' then '${
 
 const registered = `d.version, d.reason, ${labelsOf('d')} as labels, ${keyOf('j.key_id')} as "createdBy"`;
 const columns = `d.id, d.org_id as "orgId", d.name, ${registered}, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
-  j.tags, j.metadata, j.notes, j.archived, j.spec, d.settings, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
+  j.tags, j.metadata, j.notes, j.archived, j.spec, ${settingsOf('d')} as settings, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
   j.completed_at as "completedAt", ${error} as "errorDetails", j.stuck, j.warnings, ${webhookOf('j.id')} as webhook, j.workflow_id as "workflowId",
    (select s.content->'provenance' from snapshots s where s.org_id = d.org_id and s.id = d.snapshot_id) as provenance`;
 const tables = `deployments d join jobs j on j.id = d.id
   left join deployment_names n on n.org_id = d.org_id and n.name = d.name and n.deployment_id = d.id`;
 
 /**
- * Stores the part of a deployment beside its job; returns its version. Settings that are not given
- * are those of the deployment that serves the name.
+ * Stores the part of a deployment beside its job, and changes settings of its name. Returns its
+ * version.
  */
 export async function insertDeployment(
   tx: Tx,
@@ -97,7 +97,7 @@ export async function insertDeployment(
      returning version`,
     [jobId, orgId, name, reason],
   );
-  await inheritSettings(tx, jobId, settings);
+  await changeSettings(tx, name, settings);
   return row!.version;
 }
 

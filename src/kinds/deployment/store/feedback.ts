@@ -118,13 +118,12 @@ function readReports(
   content: FeedbackContent,
 ): Promise<KnownReport[]> {
   return tx.query<KnownReport>(
-    `select id, key, within, deployment_id as "deploymentId", deployments, content = $4::jsonb as "isSame",
+    `select id, key, within, deployment_id as "deploymentId", deployments, content = $3::jsonb as "isSame",
             array(select jsonb_object_keys(coalesce(content->'metrics', '{}')))
               || case when content ? 'reward' then array['reward'] else '{}' end as metrics
        from deployment_feedback
-      where org_id = current_setting('app.org') and name = $1 and coalesce(answer_id, correlation_id) = coalesce($2::text, $3)
-        and (answer_id is null) = ($2::text is null)`,
-    [name, answerId, correlationId, toJsonb(content)],
+      where org_id = current_setting('app.org') and name = $1 and ${answerId === null ? 'correlation_id = $2 and answer_id is null' : 'answer_id = $2'}`,
+    [name, answerId ?? correlationId, toJsonb(content)],
   );
 }
 

@@ -1,5 +1,6 @@
 /** Requests of deployments with their texts, for as long as a deployment keeps them. */
 import { requestShard } from '../../../jobs/store/usage.js';
+import { settingsOf } from './resolve.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { positionColumn, type Position } from '../../../platform/db/positions.js';
 
@@ -68,7 +69,7 @@ export async function deleteRequests(tx: Tx, deploymentId: string, before: Date,
 /** Deployments with texts, and for how long each keeps them; 0: no longer. */
 export async function readDeploymentsWithTexts(tx: Tx): Promise<{ id: string; keepDays: number }[]> {
   return tx.query<{ id: string; keepDays: number }>(
-    `select d.id, case when d.deleted_at is null then coalesce((d.settings->'log'->>'keep_days')::int, 0) else 0 end as "keepDays"
+    `select d.id, case when d.deleted_at is null then coalesce((${settingsOf('d')}->'log'->>'keep_days')::int, 0) else 0 end as "keepDays"
        from deployments d where d.org_id = current_setting('app.org')
         and exists (select 1 from deployment_requests r where r.deployment_id = d.id)`,
   );
@@ -132,10 +133,11 @@ const reported = `lateral (
          (array_agg(f.content->>'corrected' order by f.answer_id is null, f.created_at desc, f.id desc)
            filter (where f.content ? 'corrected'))[1] as corrected,
          count(*)::int as reports
-    from deployment_feedback f
-   where f.org_id = r.org_id and f.name = r.name
-     and ((coalesce(f.answer_id, f.correlation_id) = r.answer_id and (f.answer_id is null) = false)
-       or (coalesce(f.answer_id, f.correlation_id) = r.correlation_id and (f.answer_id is null) = true))) f`;
+    from (select content, answer_id, created_at, id from deployment_feedback
+           where org_id = r.org_id and name = r.name and answer_id = r.answer_id
+          union all
+          select content, answer_id, created_at, id from deployment_feedback
+           where org_id = r.org_id and name = r.name and correlation_id = r.correlation_id and answer_id is null) f) f`;
 
 /** SQL of a reward as a number. */
 const reward = `case jsonb_typeof(f.reward) when 'boolean' then (f.reward)::boolean::int::float8 else (f.reward)::float8 end`;

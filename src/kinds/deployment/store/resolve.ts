@@ -12,6 +12,11 @@ export interface ServedDeployment extends Record<string, unknown> {
   settings: DeploymentSettings;
 }
 
+/** SQL of the settings of a deployment's name. */
+export function settingsOf(deployment: string): string {
+  return `(select v.settings from deployment_versions v where v.org_id = ${deployment}.org_id and v.name = ${deployment}.name)`;
+}
+
 const ofName = `(select deployment_id from deployment_names where org_id = current_setting('app.org') and name = $1)`;
 
 const partId = `case
@@ -32,7 +37,7 @@ export function refValues(ref: string): [string, string | null, number | null] {
 export const idOfPart = `(select ${partId})`;
 const idOfRef = `(select case when $2::text is null and $3::int is null then coalesce(${ofName}, $1) else ${partId} end)`;
 const served = `d.id, d.name, d.version, case when d.live_at is not null then d.snapshot_id end as "snapshotId",
-  d.live_at as "liveAt", d.settings`;
+  d.live_at as "liveAt", ${settingsOf('d')} as settings`;
 
 /** The deployment of an id, a name, or its label or version; null: none. */
 export async function resolveDeployment(tx: Tx, ref: string): Promise<ServedDeployment | null> {

@@ -11,19 +11,16 @@ import type { ForwardedCall, ProxyDeps } from '../call.js';
 import { forGraph, type AnswerForm } from '../forms/form.js';
 import { Forwarder } from '../forward.js';
 import { graphCall } from '../graph-call.js';
-import { observe } from '../observe.js';
 import { frozenRequest, type ChatBody } from '../request.js';
 import { correlationHeader } from '../schema.js';
 import { createServedSnapshots, type PreparedSnapshot } from '../served-snapshots.js';
-import { askSeveral, headerOf, nameOf, type FailedTry } from './fallbacks.js';
+import { askSeveral, headerOf, nameOf, type Several } from './fallbacks.js';
 import { createTextKeeper, isSampled } from './kept-texts.js';
 import { DeploymentMeter } from './meter.js';
 import { refusal } from './not-ready.js';
-import { counting, type DeploymentCall, type ObservedRequest } from './recorder.js';
+import { counting, purpose, type DeploymentCall, type ObservedRequest } from './recorder.js';
 import { RetryBudget } from './retry-budget.js';
 import { whatNameHas } from './unknown-ref.js';
-
-const purpose = 'deployment';
 
 export interface InferenceDeps extends ProxyDeps {
   secretKey: Buffer;
@@ -49,8 +46,12 @@ interface Answering {
   body: ChatBody;
   form: AnswerForm | null;
   reply: FastifyReply;
-  /** Gets the tries that fail. */
-  failedTries: FailedTry[];
+}
+
+interface Fallible {
+  found: ServedDeployment;
+  served: Extract<PreparedSnapshot, { kind: 'messages' }>;
+  body: ChatBody;
 }
 
 /** Answers for deployments, and counts their requests. */
@@ -103,27 +104,27 @@ export class DeploymentAnswerer {
       },
     });
     const client = providers.forPayer({ orgId, keyId }, trace);
-    const failedTries: FailedTry[] = [];
-    await this.forwarder.forward(
-      {
-        client,
-        form,
-        ...this.modelOf({ client, found, served, body, form, reply, failedTries }),
-        orgId,
-        keyId,
-        deploymentId: found.id,
-        served: { name: found.name, version: found.version },
-        answerId,
-        correlationId,
-        failedTries,
-        kept: isSampled(found.settings.log, correlationId ?? answerId) ? { body, log: found.settings.log } : null,
-        reply,
-        logged: { deployment_id: found.id },
-        bytes: bytes.of(request),
-        permit: request.permit,
-      },
+    const { log } = found.settings;
+    const call: DeploymentCall = {
+      client,
+      form,
+      ...this.modelOf({ found, served, body, form, reply, client }),
+      orgId,
+      keyId,
+      deploymentId: found.id,
+      served: { name: found.name, version: found.version },
+      answerId,
+      correlationId,
+      failedTries: [],
+      kept: isSampled(log, correlationId ?? answerId) ? { body, log } : null,
+      redact: log?.redact ?? [],
       reply,
-    );
+      logged: { deployment_id: found.id },
+      bytes: bytes.of(request),
+      permit: request.permit,
+    };
+    if (served.kind === 'messages') this.addFallbacks(call, { found, served, body });
+    await this.forwarder.forward(call, reply);
     return reply;
   }
 
@@ -132,36 +133,47 @@ export class DeploymentAnswerer {
     await this.meter.close();
   }
 
-  /** What answers a call: a graph, its model, or with fallbacks one of several. */
-  private modelOf(answering: Answering): Pick<ForwardedCall, 'provider' | 'upstream' | 'answeredBy' | 'askSeveral'> {
-    const { client, found, served, body, form, reply } = answering;
+  /** What answers a call: a graph, or its own model. */
+  private modelOf({
+    client,
+    served,
+    body,
+    form,
+    reply,
+  }: Answering): Pick<ForwardedCall, 'provider' | 'upstream' | 'answeredBy'> {
     if (served.kind === 'graph')
       return graphCall(client, served.id, forGraph(body, form), () => Promise.resolve(served));
     const { policy, content } = served;
     const own = { provider: policy.provider, upstream: frozenRequest(body, content, policy) };
     void reply.header('x-ratchet-model', headerOf(nameOf(own)));
+    return own;
+  }
+
+  /** Lets further models answer a call, if the name has fallbacks. */
+  private addFallbacks(call: DeploymentCall, { found, served, body }: Fallible): void {
     const { fallbacks: settings } = found.settings;
-    if (!settings) return own;
+    if (!settings) return;
+    const { client, provider, upstream, reply, failedTries: failed } = call;
+    const { policy, content } = served;
     const others = settings.models.map(policyFromSnapshot).map(({ provider, model, params }) => () => {
       const upstream = frozenRequest(body, content, { provider, model, params: { ...policy.params, ...params } });
       return { provider, upstream };
     });
-    const budget = this.budgets.of(found.id, settings.retry_budget);
-    const onFailed = (failed: FailedTry) => {
-      answering.failedTries.push(failed);
-      const { model, status, code, latencyMs, cost } = failed;
-      observe({ client, ...model }, { httpStatus: status, response: { error: { code } }, latencyMs, ...cost }, purpose);
+    const several: Several = {
+      client,
+      models: [() => ({ provider, upstream }), ...others],
+      settings,
+      budget: this.budgets.of(found.id, settings.retry_budget),
+      failed,
+      onAsked: (model) => Object.assign(call, model),
+      isGone: () => reply.raw.destroyed,
     };
-    const several = { client, models: [() => own, ...others], settings, budget, onFailed };
-    return {
-      ...own,
-      async askSeveral(signal, onBytes) {
-        const asked = await askSeveral(several, signal, onBytes);
-        void reply.header('x-ratchet-model', headerOf(nameOf(asked.model)));
-        const tried = answering.failedTries.map(({ model, code }) => headerOf(`${nameOf(model)} ${code}`));
-        if (tried.length > 0) void reply.header('x-ratchet-tried', tried.join(', '));
-        return asked;
-      },
+    call.askSeveral = async (signal, onBytes) => {
+      const asked = await askSeveral(several, signal, onBytes);
+      void reply.header('x-ratchet-model', headerOf(nameOf(asked.model)));
+      const tried = failed.map(({ model, code }) => `${nameOf(model)} ${code}`).join(', ');
+      if (tried !== '') void reply.header('x-ratchet-tried', headerOf(tried));
+      return asked;
     };
   }
 }

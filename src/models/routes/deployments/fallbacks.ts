@@ -3,6 +3,7 @@ import type { FallbackSettings } from '../../../kinds/deployment/contract/settin
 import { retryAfterMs, sleep, TimeoutError } from '../../../clients/net/bounded.js';
 import { isSpendRefusal, ProviderError, providerError, wasNotSent } from '../../client/answers/provider-answer.js';
 import { begunStream } from '../../client/answers/read-answer.js';
+import { countedCode } from './counted-code.js';
 import { askProvider, type ProviderReply } from '../../client/ask-provider.js';
 import { costOf, noCost, unknownCost, type CallCost } from '../../client/cost.js';
 import type { ModelClient } from '../../client/providers.js';
@@ -13,8 +14,11 @@ type Model = AskedModel['model'];
 
 export const nameOf = ({ provider, upstream }: Model) => `${provider}/${upstream.model}`;
 
+const percent = (byte: number) => `%${byte.toString(16).padStart(2, '0')}`;
+
 /** As a header takes it: anything but visible ASCII is encoded as in a URL. */
-export const headerOf = (text: string) => text.replaceAll(/[^\x20-\x7e]+/gu, encodeURIComponent);
+export const headerOf = (text: string) =>
+  text.slice(0, 2_000).replaceAll(/[^\x20-\x7e]/gu, (character) => [...Buffer.from(character)].map(percent).join(''));
 
 /** A try of a model that gave no answer. */
 export interface FailedTry {
@@ -28,44 +32,52 @@ export interface FailedTry {
 
 export interface Several {
   client: ModelClient;
-  /** In their order; each is made when it is asked. */
+  /** In their order, its own first; each is made when it is asked. */
   models: readonly (() => Model)[];
   settings: FallbackSettings;
   /** Bounds retries; another model is none. */
   budget: { take(): boolean };
-  /** Gets a try that failed, unless its failure is the call's. */
-  onFailed: (failed: FailedTry) => void;
+  /** Gets the tries that failed, as they do; not the first one if its failure is told. */
+  failed: FailedTry[];
+  /** Called with each model that is asked, and with the one whose failure is told. */
+  onAsked: (model: Model) => void;
+  /** Whether nobody waits for an answer: then no further try is bought. */
+  isGone: () => boolean;
 }
 
 /** The first answer. If there is none, the failure of the first try: that of its own model. */
 export async function askSeveral(
-  { client, models, settings, budget, onFailed }: Several,
+  several: Several,
   signal: AbortSignal,
   onBytes: (bytes: number) => void,
 ): Promise<AskedModel> {
-  const failed: FailedTry[] = [];
-  let first: Outcome | null = null;
-  for (const make of models) {
+  const { client, models, settings, budget, failed } = several;
+  let first: { model: Model; outcome: Outcome } | null = null;
+  for (const [index, make] of models.entries()) {
     const model = make();
+    several.onAsked(model);
     for (let retries = 0; ; retries += 1) {
       const startedAt = performance.now();
       const outcome = await tryModel(client, model, { settings, signal, onBytes });
       const failure = failureOf(model, outcome);
-      if (!failure) {
-        failed.forEach(onFailed);
-        return answerOf(outcome, model);
-      }
-      first ??= outcome;
-      if (failed.length === 0 && !failure.othersMayAnswer) return answerOf(outcome, model);
+      // Its own model's refusal of the request is not sent on.
+      if (!failure || (index === 0 && !failure.othersMayAnswer)) return answerOf(outcome, model);
+      first ??= { model, outcome };
       const { status, code, cost } = failure;
       failed.push({ model, status, code, cost, latencyMs: performance.now() - startedAt });
+      if (several.isGone()) return tellFirst(several, first);
       const waitMs = failure.mayPass ? waitBefore(retries, failure.retryAfter) : Infinity;
       if (retries >= settings.retries || waitMs > longestWaitMs || !budget.take()) break;
       await sleep(waitMs, signal);
     }
   }
-  failed.slice(1).forEach(onFailed);
-  return answerOf(first!, failed[0]!.model);
+  return tellFirst(several, first!);
+}
+
+function tellFirst({ failed, onAsked }: Several, { model, outcome }: { model: Model; outcome: Outcome }): AskedModel {
+  failed.shift();
+  onAsked(model);
+  return answerOf(outcome, model);
 }
 
 /** The longest pause before a retry; after a longer advice the next model is asked. */
@@ -144,8 +156,11 @@ function failureOf({ provider, upstream }: Model, outcome: Outcome): Failure | n
     const refused = refusedCall(status, text);
     const { scope, mayPass } = judgeRefusal(refused, { shouldRetry });
     const cost = billed ? costOf(provider, upstream.model, billed) : noCost;
-    const code = refused.codes[0] ?? `http_${status}`;
-    return { status, code, cost, othersMayAnswer: ofModel.has(scope) || mayPass, mayPass, retryAfter };
+    const code = countedCode(refused.codes[0], status);
+    // A 403 is of the key or of the model, unless it is of what was said.
+    const isForbidden = status === 403 && !/moderat|flagged|content|safety|polic/i.test(refused.message);
+    const othersMayAnswer = ofModel.has(scope) || mayPass || isForbidden;
+    return { status, code, cost, othersMayAnswer, mayPass, retryAfter };
   }
   if (opened.kind === 'stream') return null;
   const choices = opened.completion?.['choices'];

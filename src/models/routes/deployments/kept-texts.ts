@@ -51,39 +51,73 @@ async function keptTexts(
   return { request: await keptJson(request, redact), answer: await keptJson(answerOf(response), redact) };
 }
 
+/** Without the probabilities of tokens, which spell what is redacted. */
 function answerOf(response: unknown): Record<string, unknown> {
   const { choices, error } = (response instanceof JsonText ? parseObject(response.text) : asObject(response)) ?? {};
-  return { ...(choices !== undefined && { choices }), ...(error !== undefined && { error }) };
+  const kept = Array.isArray(choices) ? choices.map(withoutLogprobs) : undefined;
+  return { ...(kept && { choices: kept }), ...(error !== undefined && { error }) };
+}
+
+function withoutLogprobs(choice: unknown): unknown {
+  const { logprobs: _left, ...kept } = asObject(choice) ?? {};
+  return kept;
 }
 
 async function keptJson(value: unknown, redact: LogSettings['redact']): Promise<string | null> {
   const bounded = boundDepth(value);
+  const isRead = redact.length > 0;
   const texts: string[] = [];
-  mapTexts(bounded, (text) => {
+  mapTexts(bounded, isRead, (text) => {
     texts.push(withoutFiles(text));
     return text;
   });
   if (texts.reduce((sum, text) => sum + text.length, 0) > maxKeptChars) return null;
-  const redacted = redact.length === 0 ? texts : await redactTexts(texts, redact);
+  const redacted = isRead ? await redactTexts(texts, redact) : texts;
   if (redacted === null) return null;
   let at = 0;
-  const json = JSON.stringify(mapTexts(bounded, () => redacted[at++]!));
+  const json = JSON.stringify(mapTexts(bounded, isRead, () => redacted[at++]!));
   return json.length > maxKeptChars ? null : json;
 }
 
-/** A JSON value with its texts replaced, in a fixed order. */
-function mapTexts(value: unknown, replace: (text: string) => string): unknown {
-  if (typeof value === 'string') return replace(value);
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, replace));
+/** Whole numbers of at least this may be those of cards or accounts. */
+const leastNumber = 1e9;
+
+/**
+ * A JSON value with its texts replaced, in a fixed order. `isRead`: JSON in texts is read, and
+ * names and large numbers are texts, too.
+ */
+function mapTexts(value: unknown, isRead: boolean, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') {
+    const inner = isRead ? innerJson(value) : undefined;
+    return inner === undefined ? replace(value) : JSON.stringify(mapTexts(inner, isRead, replace));
+  }
+  if (isRead && typeof value === 'number' && Number.isInteger(value) && Math.abs(value) >= leastNumber) {
+    const text = replace(String(value));
+    return text === String(value) ? value : text;
+  }
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, isRead, replace));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mapTexts(item, replace)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [isRead ? replace(name) : name, mapTexts(item, isRead, replace)]),
+  );
 }
 
-/** A text without the bytes of an inline file. */
+/** The object or list that a text is, such as the arguments of a tool call; undefined: none. */
+function innerJson(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return boundDepth(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text without the bytes of inline files. */
 function withoutFiles(text: string): string {
-  const [head] = /^data:[\w.+-]{1,80}\/[\w.+-]{1,80}(?:;[\w=.-]{1,80}){0,4};base64,/.exec(text) ?? [];
-  if (head !== undefined) return `${head}[${text.length - head.length} characters left out]`;
+  const left = text.replaceAll(/(data:[^,\s]{0,400};base64,)([\w+/=-]{64,})/g, (_, head: string, bytes: string) => {
+    return `${head}[${bytes.length} characters left out]`;
+  });
   // Audio and files of OpenAI's form are base64 without a head.
-  const isBase64 = text.length > 2_048 && /^[A-Za-z0-9+/]{2048}/.test(text) && !/\s/.test(text.slice(0, 4_096));
-  return isBase64 ? `[${text.length} characters left out]` : text;
+  const isBase64 = left.length > 2_048 && /^[\w+/-]{2048}/.test(left) && !/\s/.test(left.slice(0, 4_096));
+  return isBase64 ? `[${left.length} characters left out]` : left;
 }

@@ -77,7 +77,8 @@ export class PendingCounts {
       counter.written = requests;
       if (counter.requests === requests) this.counters.delete(counter);
     }
-    for (const done of waiting) done();
+    // A request is written when its texts are, too.
+    if (this.texts.size === 0) for (const done of waiting) done();
   }
 
   /** The first texts, one at least. */

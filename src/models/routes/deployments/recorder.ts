@@ -1,10 +1,14 @@
 import type { FastifyReply } from 'fastify';
+import type { LogSettings } from '../../../kinds/deployment/contract/settings.js';
 import { asObject } from '../../../util/json.js';
 import type { ForwardedCall } from '../call.js';
+import { observe as observeCall } from '../observe.js';
 import type { Recorder } from '../record.js';
+import { countedCode } from './counted-code.js';
 import { nameOf, type FailedTry } from './fallbacks.js';
 import type { createTextKeeper, KeptRequest } from './kept-texts.js';
 import { knownCost, type DeploymentMeter } from './meter.js';
+import { redactTexts } from './redact.js';
 
 /** A call of a deployment; `reply` shows whether the caller is still connected. */
 export interface DeploymentCall extends ForwardedCall {
@@ -19,6 +23,8 @@ export interface DeploymentCall extends ForwardedCall {
   failedTries: FailedTry[];
   /** The caller's request, if its texts are kept. */
   kept: KeptRequest | null;
+  /** What is replaced in texts before they are stored. */
+  redact: LogSettings['redact'];
   reply: FastifyReply;
 }
 
@@ -35,6 +41,9 @@ export interface ObservedRequest {
   costUsd: number;
 }
 
+/** Purpose of the calls in metrics and traces. */
+export const purpose = 'deployment';
+
 /** Counts a finished call before its last byte is sent. */
 export function counting(
   meter: DeploymentMeter,
@@ -46,9 +55,13 @@ export function counting(
       const { orgId, deploymentId, kept, provider, upstream, reply } = call;
       const isGone = reply.raw.destroyed && !reply.raw.writableFinished;
       const outcome = isGone ? 'aborted' : httpStatus >= 400 ? 'error' : 'ok';
-      const failure = outcome === 'error' ? failureOf(httpStatus, response) : undefined;
+      const failure = outcome === 'error' ? await failureOf(call, httpStatus, response) : undefined;
       const read = kept && (await textsOf(orgId, kept, response));
       const texts = read && { provider, model: upstream.model, ...read };
+      for (const { model, status, code, latencyMs, cost } of call.failedTries) {
+        const result = { httpStatus: status, response: { error: { code } }, latencyMs, ...cost };
+        observeCall({ client: call.client, ...model }, result, purpose);
+      }
       const failedTries = call.failedTries.map(({ model, cost }) => ({ model: nameOf(model), costUsd: cost.costUsd }));
       const models = { model: call.answeredBy ? null : nameOf(call), failedTries };
       const used = { latencyMs, promptTokens, completionTokens, costUsd };
@@ -65,16 +78,11 @@ export function counting(
   };
 }
 
-/** Codes that are counted; a provider may send any text. */
-const codePattern = /^[A-Za-z0-9][\w.:-]{0,63}$/;
 const longestMessage = 500;
 
-/** What the caller was told of a failed request. */
-function failureOf(status: number, response: unknown) {
+/** What the caller was told of a failed request, without what is redacted. */
+async function failureOf({ redact }: DeploymentCall, status: number, response: unknown) {
   const { code, message } = asObject(asObject(response)?.['error']) ?? {};
-  return {
-    status,
-    code: typeof code === 'string' && codePattern.test(code) ? code : `http_${status}`,
-    message: typeof message === 'string' ? message.slice(0, longestMessage) : '',
-  };
+  const [told = ''] = (await redactTexts([typeof message === 'string' ? message : ''], redact)) ?? [];
+  return { status, code: countedCode(code, status), message: told.slice(0, longestMessage) };
 }

@@ -7,13 +7,21 @@ import { createTurns } from '../../../util/turns.js';
 /** Replaces a kind. Bounded repetitions keep the time of each pattern linear in the text. */
 const replaceKind: Record<RedactedKind, (text: string) => string> = {
   email: (text) =>
-    text.replaceAll(/[\p{L}\p{N}._%+'-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu, '[email]'),
+    text.replaceAll(
+      /[\p{L}\p{M}\p{N}._%+'-]{1,64}@[\p{L}\p{M}\p{N}-]{1,63}(?:\.[\p{L}\p{M}\p{N}-]{1,63}){1,8}/gu,
+      '[email]',
+    ),
   phone: (text) =>
     text
-      .replaceAll(/(?<![\w+])(?:\+|00)[1-9](?:[ ().\/-]{0,2}\d){6,14}(?!\d)/g, '[phone]')
-      .replaceAll(/(?<![\w-])(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}(?![\w-])/g, '[phone]'),
+      .replaceAll(/(?<![\w+])(?:\+|00)[1-9](?:[ ().\/\u00a0\u2011\u202f-]{0,2}\d){6,14}(?!\d)/g, '[phone]')
+      .replaceAll(/(?<![\w-])(?:1[ .-])?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}(?![\w-])/g, '[phone]'),
   credit_card: (text) =>
-    replaceNumbers(text, /(?<!\d)\d/g, /[ -]?\d/y, { min: 13, max: 19, isValid: isLuhn, by: '[credit_card]' }),
+    replaceNumbers(text, /(?<!\d)\d/g, /[ \u00a0\u202f-]?\d/y, {
+      min: 13,
+      max: 19,
+      isValid: isLuhn,
+      by: '[credit_card]',
+    }),
   iban: (text) =>
     replaceNumbers(text, /(?<!\w)[A-Z]{2}\d{2}/gi, / ?[A-Z0-9]/iy, { min: 15, max: 34, isValid: isIban, by: '[iban]' }),
   ip_address: (text) =>
@@ -26,15 +34,29 @@ const replaceKind: Record<RedactedKind, (text: string) => string> = {
       ),
   us_ssn: (text) => text.replaceAll(/(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])/g, '[us_ssn]'),
   secret: (text) =>
-    text
-      .replaceAll(/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}(?:-----END [A-Z ]{0,40}-----)?/g, '[secret]')
-      .replaceAll(/(?<!\w)eyJ[\w-]{8,4096}\.[\w-]{8,8192}\.[\w-]{8,2048}/g, '[secret]')
+    withoutPrivateKeys(text)
+      .replaceAll(/(?<![\w-])eyJ[\w-]{8,4096}\.[\w-]{8,8192}\.[\w-]{8,2048}/g, '[secret]')
       .replaceAll(/(?<!\w)(?:AKIA|ASIA)[A-Z0-9]{16}(?!\w)/g, '[secret]')
       .replaceAll(
-        /(?<!\w)(?:sk|pk|rk|ghp|gho|ghs|ghu|glpat|xox[abprs]|hf|npm|AIza|github_pat)[-_]?[\w-]{20,255}/g,
+        /(?<!\w)(?:sk|pk|rk|ghp|gho|ghs|ghu|glpat|xox[abprs]|hf|npm|AIza|github_pat|gsk|xai|whsec)[-_]?[\w-]{20,255}/g,
         '[secret]',
       ),
 };
+
+/** A text without private keys; one without an end goes to the end of the text. */
+function withoutPrivateKeys(text: string): string {
+  let left = '';
+  let from = 0;
+  for (const { 0: head, index } of text.matchAll(/-----BEGIN [A-Z ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----/g)) {
+    if (index < from) continue;
+    const end = text.indexOf('-----END', index + head.length);
+    const tail = end === -1 ? null : /-----END [A-Z ]{0,60}-----/y;
+    if (tail) tail.lastIndex = end;
+    left += `${text.slice(from, index)}[secret]`;
+    from = tail?.test(text) ? tail.lastIndex : text.length;
+  }
+  return left + text.slice(from);
+}
 
 interface NumberForm {
   /** Its length without what separates its parts. */

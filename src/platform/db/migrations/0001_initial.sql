@@ -796,8 +796,6 @@ create table deployments (
   -- time of the promotion, and the deployment that it replaced; null: never, none
   live_at timestamptz,
   previous_id text,
-  -- how it serves, in the field names of the API
-  settings jsonb not null default '{}',
   deleted_at timestamptz,
   foreign key (org_id, snapshot_id) references snapshots (org_id, id)
 );
@@ -811,6 +809,8 @@ create table deployment_versions (
   org_id text not null,
   name text not null,
   last_version int not null,
+  -- how the name is served, in the field names of the API
+  settings jsonb not null default '{}',
   primary key (org_id, name)
 ) with (fillfactor = 50);
 
@@ -955,8 +955,11 @@ create table deployment_feedback (
   content jsonb not null,
   created_at timestamptz not null default now()
 );
-create unique index deployment_feedback_once
-  on deployment_feedback (org_id, name, coalesce(answer_id, correlation_id), (answer_id is null), within, key);
+-- Two: beside row-level security Postgres takes no index for an expression.
+create unique index deployment_feedback_by_answer
+  on deployment_feedback (org_id, name, answer_id, within, key) where answer_id is not null;
+create unique index deployment_feedback_by_episode
+  on deployment_feedback (org_id, name, correlation_id, within, key) where answer_id is null;
 create index deployment_feedback_by_time on deployment_feedback (deployment_id, created_at, id);
 
 -- Sums over the first report of each metric for an answer or an episode, in all and by the hour and

@@ -104,25 +104,71 @@ describe('kept texts', () => {
     expect(known.size).toBeLessThan(22);
   });
 
-  test('follow changes of the log, and a later deployment of the name takes it over', async () => {
-    const first = await logging('changed', { redact: ['email'] });
-    const patch = (body: object) => it.http.call('PATCH', `${base}/changed`, body);
+  test('follow the log of their name, whichever version answers, and what a change does not give stays', async () => {
+    const first = await logging('changed', { redact: ['email'], keep_days: 90 });
+    const patch = async (body: object) =>
+      expect((await it.http.call('PATCH', `${base}/changed`, body)).status).toBe(200);
     await asked('changed', 'Mail me@example.org');
-    expect((await patch({ log: { sample_rate: 0 } })).status).toBe(200);
+    await patch({ log: { sample_rate: 0 } });
     await asked('changed', 'not kept');
-    expect((await get('changed')).body).toMatchObject({ log: { sample_rate: 0, keep_days: 30, redact: [] } });
-    expect((await patch({ log: { keep_days: 7, redact: ['iban'] } })).status).toBe(200);
+    expect((await get('changed')).body).toMatchObject({ log: { sample_rate: 0, keep_days: 90, redact: ['email'] } });
+    await patch({ log: { sample_rate: 1 } });
     const second = await it.deploy('changed');
-    await asked('changed', 'kept');
-    expect((await get(second)).body).toMatchObject({ log: { sample_rate: 1, keep_days: 7, redact: ['iban'] } });
-    const texts = ((await listed('changed')).data as { request: { messages: { content: string }[] } }[]).map(
-      ({ request }) => request.messages[0]!.content,
-    );
-    expect(texts).toEqual(['kept', 'Mail [email]']);
-    // A name stands for all its deployments, an id for itself.
-    expect((await listed(first)).data).toHaveLength(1);
-    const off = await it.create({ name: 'changed', source: saying('x'), log: null });
-    expect((await get(off.body.id)).body.log).toBeNull();
+    await asked('changed', 'Again me@example.org');
+    const texts = async (ref: string) =>
+      ((await listed(ref)).data as { request: { messages: { content: string }[] } }[]).map(
+        ({ request }) => request.messages[0]!.content,
+      );
+    expect(await texts('changed')).toEqual(['Again [email]', 'Mail [email]']);
+    // A name stands for all its deployments; an id, a version and a label for their own.
+    expect(await texts(first)).toEqual(['Mail [email]']);
+    expect(await texts('changed@1')).toEqual(['Mail [email]']);
+    expect(await texts('changed@production')).toEqual(['Again [email]']);
+    await patch({ log: null });
+    expect((await it.http.call('POST', `${base}/${second}/rollback`, {})).status).toBe(200);
+    await asked('changed', 'after the rollback');
+    expect((await get(first)).body.log).toBeNull();
+    await deleteOldTraffic(it.http.db, 'default');
+    expect(await texts('changed')).toEqual([]);
+  });
+
+  test('have nothing of what is redacted: not in arguments, names, numbers, probabilities or failures', async () => {
+    const id = await logging('private', { redact: ['email', 'phone', 'us_ssn', 'credit_card', 'secret'] });
+    const secret = {
+      note: 'Call\n+49 30 901820\n078-05-1120',
+      key: `sk-proj-${'a1B2'.repeat(8)}`,
+      card: 4242424242424242,
+    };
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: JSON.stringify(secret) } };
+    it.model.reply(() => ({
+      fields: {
+        choices: [
+          {
+            index: 0,
+            finish_reason: 'tool_calls',
+            message: { role: 'assistant', content: null, tool_calls: [call] },
+            logprobs: { content: [{ token: 'me@example.org', logprob: 0, bytes: [109, 101], top_logprobs: [] }] },
+          },
+        ],
+      },
+    }));
+    const body = { ...question, metadata: { 'me@example.org': '078-05-1120' } };
+    expect((await it.ask('private', body)).status).toBe(200);
+    const text = JSON.stringify((await listed('private')).data);
+    for (const kept of ['me@example.org', '901820', '078-05-1120', 'sk-proj', '42424242'])
+      expect(text).not.toContain(kept);
+    const { function: kept } = (await listed('private')).data[0].answer.choices[0].message.tool_calls[0];
+    expect(JSON.parse(kept.arguments)).toEqual({
+      note: 'Call\n[phone]\n[us_ssn]',
+      key: '[secret]',
+      card: '[credit_card]',
+    });
+    it.model.reply(() => ({
+      behave: (_rollout, response) =>
+        void response.writeHead(400).end('{"error":{"message":"Bad name me@example.org"}}'),
+    }));
+    await it.ask('private', question);
+    expect(JSON.stringify((await get(`${id}/failures`)).body)).not.toContain('me@example.org');
   });
 
   test('are deleted after their days, with the log, and one by one, and count as stored bytes', async () => {
@@ -251,8 +297,9 @@ describe('a data set of requests', () => {
     ];
     const chat = await asked('rows', '', { body: { messages: turns }, reply: 'Goodbye' });
     await asked('rows', '', { body: { messages: [{ role: 'tool', tool_call_id: 'c', content: '1' }] } });
+    await asked('rows', 'with tools', { body: { tools: [{ type: 'function', function: { name: 'f' } }] } });
     const made = await datasetOf('rows', { expected: 'corrected_or_answer' });
-    expect(made).toMatchObject({ status: 201, body: { num_rows: 3, left_out: 1 } });
+    expect(made).toMatchObject({ status: 201, body: { num_rows: 3, left_out: 2 } });
     expect(await rowsOf(made.body.dataset_id)).toEqual([
       { input: turns.slice(1), expected: 'Goodbye', answer: 'Goodbye', answer_id: chat },
       { input: 'two plus two', expected: '4', answer: '4', reward: 1, answer_id: second },
@@ -266,6 +313,16 @@ describe('a data set of requests', () => {
     ]);
     const latest = await datasetOf('rows', { limit: 1, q: 'plus' });
     expect(await rowsOf(latest.body.dataset_id)).toMatchObject([{ input: 'two plus two' }]);
+  });
+
+  test('does not expect an answer that broke off', async () => {
+    await logging('broken');
+    it.model.reply(() => ({ text: 'one two', cutAfter: 2 }));
+    await (await it.ask('broken', { ...question, stream: true })).text();
+    const { body } = await datasetOf('broken', { expected: 'corrected_or_answer' });
+    expect(await rowsOf(body.dataset_id)).toEqual([
+      { input: question.messages[0]!.content, answer: expect.any(String), answer_id: expect.any(String) },
+    ]);
   });
 
   test('is refused without rows', async () => {

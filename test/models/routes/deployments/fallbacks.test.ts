@@ -2,11 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
 import { RetryBudget } from '../../../../src/models/routes/deployments/retry-budget.js';
+import { gate } from '../../../support/gate.js';
+import { until } from '../../../support/until.js';
 import type { ModelReply } from '../../../support/fakes/model.js';
 import { deployments as base } from '../../../support/jobs-over-http.js';
 import { deploymentsOfFile, question, saying } from '../../../kinds/deployment/routes/support.js';
 
-const it = deploymentsOfFile();
+const it = deploymentsOfFile({ callTimeoutMs: 1_500 });
 const policy = (model: string) => ({ provider: 'openai', model });
 const models = (...names: string[]) => names.map(policy);
 const statsOf = async (id: string) => (await it.http.call('GET', `${base}/${id}/stats`)).body;
@@ -37,6 +39,9 @@ describe('another model answers', () => {
     ['a broken connection', { cutAfter: 0 }],
     ['a refused key', { status: 401 }],
     ['a model that is gone', { status: 404 }],
+    ['a key without the right', refusal(403, 'permission_error')],
+    ['a code that no header takes', refusal(429, '\ud800'.repeat(3))],
+    ['a code of 20,000 characters', refusal(500, 'x'.repeat(20_000))],
     ['an error inside a 200', { fields: { choices: undefined, error: { message: 'Overloaded', code: 529 } } }],
     ['an empty answer', { fields: { choices: [] } }],
   ])('after %s', async (_, failing) => {
@@ -127,24 +132,47 @@ describe('no other model is asked', () => {
     expect(await statsOf(id)).toMatchObject({ models: { 'openai/gpt-4o-mini': { tries: 2, failed: 2 } }, errors: 2 });
   });
 
-  test('for a graph, whose steps have models of their own', async () => {
+  test('without the setting; a change keeps the fields that it does not give', async () => {
     const id = await it.deploy('plain');
     const patch = (body: object) => it.http.call('PATCH', `${base}/${id}`, body);
     expect((await patch({ fallbacks: { models: [{ provider: 'nowhere', model: 'm' }] } })).body).toMatchObject({
       status: 422,
       errors: [{ pointer: '/fallbacks/models/0/provider' }],
     });
-    expect((await patch({ fallbacks: { models: models('second') } })).status).toBe(200);
+    expect((await patch({ fallbacks: { models: models('second'), timeout: 5 } })).status).toBe(200);
+    expect((await patch({ fallbacks: { retries: 1 } })).status).toBe(200);
     expect((await it.http.call('GET', `${base}/${id}`)).body.fallbacks).toEqual({
       models: models('second'),
-      retries: 0,
+      retries: 1,
       retry_budget: 0.1,
       first_byte_timeout: null,
-      timeout: null,
+      timeout: 5,
     });
     expect((await patch({ fallbacks: null })).status).toBe(200);
     replies({ 'gpt-4o-mini': { status: 500 } });
     expect((await it.ask(id, question)).status).toBe(500);
+  });
+
+  test('after a retry that refuses the request, and for a caller who is gone', async () => {
+    const id = await deployed({ models: models('second'), retries: 1, timeout: 0.2 });
+    let tries = 0;
+    replies({ 'gpt-4o-mini': () => ({ status: (tries += 1) === 1 ? 429 : 400, headers: { 'retry-after': '0' } }) });
+    expect((await it.ask(id, question)).status).toBe(400);
+    expect(asked()).toEqual(['gpt-4o-mini', 'gpt-4o-mini']);
+    it.model.requests.length = 0;
+    const held = gate();
+    it.model.reply(() => held.opened.then(() => ({})));
+    const caller = new AbortController();
+    const url = `${it.url}${base}/${id}/chat/completions`;
+    const headers = { authorization: `Bearer ${it.http.key}`, 'content-type': 'application/json' };
+    const call = fetch(url, { method: 'POST', headers, body: JSON.stringify(question), signal: caller.signal });
+    await until('the model is asked', () => it.model.requests.length > 0);
+    caller.abort();
+    await call.catch(() => undefined);
+    await until('the call is counted', async () => (await statsOf(id)).requests === 2);
+    held.open();
+    expect(asked()).toEqual(['gpt-4o-mini']);
+    expect(await statsOf(id)).toMatchObject({ aborted: 1, models: { 'openai/gpt-4o-mini': { tries: 3, failed: 2 } } });
   });
 });
 
@@ -165,6 +193,27 @@ test('if none answers, the failure is that of the own model, and every try is co
     requests: 1,
     errors: 1,
     models: { 'openai/gpt-4o-mini': once, 'openai/second': once, 'openai/third': once },
+  });
+});
+
+test('tries and their cost count if the call ends while a later model is asked', async () => {
+  const held = gate();
+  const usage = { prompt_tokens: 1_000, completion_tokens: 500, total_tokens: 1_500 };
+  it.model.reply(async ({ body }) => {
+    if (body.model === 'gpt-4o-mini') return { usage, fields: { choices: [] } };
+    await held.opened;
+    return {};
+  });
+  const id = await deployed({ models: models('gpt-4o') });
+  const answer = await it.ask(id, question);
+  held.open();
+  expect(answer.status).toBe(504);
+  const once = { tries: 1, failed: 1 };
+  expect(await statsOf(id)).toMatchObject({
+    requests: 1,
+    errors: 1,
+    models: { 'openai/gpt-4o-mini': once, 'openai/gpt-4o': once },
+    usage: { total_cost_usd: expect.closeTo((1_000 * 0.15 + 500 * 0.6) / 1e6, 9), requests_without_cost: 1 },
   });
 });
 
@@ -195,6 +244,13 @@ test('a budget gives the share of the requests, and ten more at once', () => {
     }),
   );
 });
+
+function refusal(status: number, code: string): ModelReply {
+  return {
+    behave: (_rollout, response) =>
+      void response.writeHead(status).end(JSON.stringify({ error: { message: 'No.', code } })),
+  };
+}
 
 function stream(response: ServerResponse, parts: readonly string[]): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -5,8 +5,23 @@ import { redactTexts } from '../../../../src/models/routes/deployments/redact.js
 
 /** Public examples: RFC 2606 domains, test cards, numbers of standards and of films. */
 const examples: Record<RedactedKind, string[]> = {
-  email: ['me@example.org', "o'brien+tag@mail.example.co.uk", 'jörg@müller.example', 'A_B.c@EXAMPLE.COM'],
-  phone: ['+49 30 901820', '+1 (202) 555-0143', '0044 20 7946 0958', '(202) 555-0143', '202-555-0143', '202.555.0143'],
+  email: [
+    'me@example.org',
+    "o'brien+tag@mail.example.co.uk",
+    'jörg@müller.example',
+    'jose\u0301@example.org',
+    'A_B.c@EXAMPLE.COM',
+  ],
+  phone: [
+    '+49 30 901820',
+    '+1 (202) 555-0143',
+    '0044 20 7946 0958',
+    '(202) 555-0143',
+    '202-555-0143',
+    '202.555.0143',
+    '1-202-555-0143',
+    '+33\u00a06\u00a012\u00a034\u00a056\u00a078',
+  ],
   credit_card: ['4242 4242 4242 4242', '5555555555554444', '3782-822463-10005', '6011000990139424'],
   iban: ['DE89 3704 0044 0532 0130 00', 'GB82WEST12345698765432', 'NO9386011117947', 'fr1420041010050500013m02606'],
   ip_address: ['192.0.2.1', '2001:db8::ff00:42:8329', '::1', '203.0.113.255'],
@@ -16,7 +31,8 @@ const examples: Record<RedactedKind, string[]> = {
     `ghp_${'a1'.repeat(18)}`,
     'AKIAIOSFODNN7EXAMPLE',
     `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.${'x'.repeat(43)}`,
-    '-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----',
+    '-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIB\n-----END RSA PRIVATE KEY-----',
+    `gsk_${'a1'.repeat(20)}`,
   ],
 };
 
