@@ -6,7 +6,7 @@ import { Graphs, type GraphHandle } from './graphs.js';
 import type { Creation } from './handle.js';
 import { Operations } from './operations.js';
 import { Sessions, type SessionHandle } from './sessions.js';
-import type { Answer, Body, CallOptions } from './types.js';
+import type { Answer, Body, CallOptions, Query } from './types.js';
 
 /**
  * A client of the service. Resources have methods for daily use; `request`, `download`, `list` and
@@ -67,5 +67,10 @@ export class Ratchet extends Operations {
   /** The model providers, and what is missing if one is not usable. */
   providers(options?: CallOptions): Promise<Answer<'listProviders'>> {
     return this.request('listProviders', options);
+  }
+
+  /** Deployments and open jobs that name a model with a known end, the live ones first. */
+  retirements(query: Query<'listRetirements'> = {}, options?: CallOptions): Promise<Answer<'listRetirements'>> {
+    return this.request('listRetirements', { ...options, query });
   }
 }

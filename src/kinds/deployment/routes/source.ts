@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { SourceRequest } from '../contract/deployment.js';
-import type { DeploymentSource } from '../../../core/jobs/spec.js';
+import type { DeploymentSource, GraphSpec } from '../../../core/jobs/spec.js';
 import type { Message } from '../../../core/prompts/message.js';
 import { inputsOf, rowPlaceholders, servedMessages } from '../../../core/prompts/row-template.js';
 import type { IsInput } from '../../../core/prompts/template.js';
+import type { ModelName } from '../../../core/retirements/lookup.js';
 import { readGraph } from '../../../candidates/store/candidates.js';
 import { chosenCandidate, knownPrompt } from '../../../candidates/routes/choice.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
@@ -15,6 +16,8 @@ export interface ResolvedSource {
   source: DeploymentSource;
   /** null: a graph, or texts of spans inside the calls of a container. */
   prompt: { messages: Message[]; provider: string; isInput: IsInput | null } | null;
+  /** The models of its job; empty: the source names its own. */
+  models: readonly ModelName[];
 }
 
 /** The source: the named candidate, or the job's current best. Throws if it is invalid. */
@@ -31,6 +34,7 @@ export async function resolveSource(
     return {
       source: { kind: 'messages', messages, policy: policySpec(policy) },
       prompt: { messages, provider: policy.provider, isInput: null },
+      models: [],
     };
   }
   const field = source.session_id === undefined ? 'graph_job_id' : 'session_id';
@@ -41,14 +45,16 @@ export async function resolveSource(
     const { job, candidateId, unknown } = await chosenCandidate(tx, requested, ['source']);
     if (kind === 'graph') {
       if (!(await readGraph(tx, jobId, candidateId))) throw unknown();
-      return { source: { kind, jobId, candidateId }, prompt: null };
+      const { policies } = job.spec as GraphSpec;
+      return { source: { kind, jobId, candidateId }, prompt: null, models: policies };
     }
     const { messages } = await knownPrompt(tx, jobId, candidateId, unknown);
     const isInput = 'rows' in job.spec && job.spec.rows ? inputsOf(job.spec.rows.placeholders) : null;
     if (isInput) requireServable(messages, isInput, field);
-    const { provider } = job.spec.policy;
+    const { policy } = job.spec;
+    const { provider } = policy;
     const prompt = job.projection.leversMarked ? null : { messages, provider, isInput };
-    return { source: { kind, jobId, candidateId }, prompt };
+    return { source: { kind, jobId, candidateId }, prompt, models: [policy] };
   });
 }
 

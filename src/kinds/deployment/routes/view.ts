@@ -1,9 +1,11 @@
 import type { z } from 'zod';
 import { conclusionOf } from '../../../core/math/statistics.js';
+import { firstToRetire, type ModelName } from '../../../core/retirements/lookup.js';
 import { jobKinds } from '../../../core/jobs/kinds.js';
 import type { deploymentListSchema, deploymentSchema, GateView } from '../contract/deployment.js';
 import type { DeploymentSettings } from '../contract/settings.js';
 import type { DeploymentHead, DeploymentRow } from '../store/deployments.js';
+import type { Retires } from '../../../contracts/retirements.js';
 import type { OpenEvaluation } from '../store/gate.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
 import { iso, isoOrNull, rowsView, stuckView } from '../../../jobs/routes/view.js';
@@ -13,10 +15,18 @@ export const deploymentsBase = jobKinds.deployment.path;
 
 /** A deployment in a list. */
 export function deploymentSummary(row: DeploymentHead): z.output<typeof deploymentListSchema>['deployments'][number] {
-  const { id, name, status, live, snapshotId, stuck, tags, metadata, notes, archived } = row;
+  const { id, name, status, live, snapshotId, models, stuck, tags, metadata, notes, archived } = row;
   const marks = { tags, metadata, notes, archived };
-  const state = { status, live, snapshot_id: snapshotId, stuck: stuckView(stuck) };
+  const retires = retiresView(models);
+  const state = { status, live, snapshot_id: snapshotId, retires, stuck: stuckView(stuck) };
   return { id, name, ...state, ...marks, created_at: iso(row.createdAt) };
+}
+
+function retiresView(models: readonly ModelName[]): Retires {
+  const first = firstToRetire(models);
+  if (!first) return null;
+  const { provider, model, shutdownDate, replacement } = first;
+  return { provider, model, shutdown_date: shutdownDate, replacement };
 }
 
 /** A deployment, with the running evaluation of its gate. */

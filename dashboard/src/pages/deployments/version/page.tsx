@@ -9,6 +9,7 @@ import { useDeployment } from '../../../data/deployment/follow.js';
 import type { Deployment } from '../../../data/deployment/types.js';
 import { DeploymentStats } from './stats.js';
 import { demandWords, findingWords } from './versions.js';
+import { RetiresBadge } from '../retires-badge.js';
 import { SnapshotPanel } from './snapshot-panel.js';
 import { TrafficPanel } from './traffic-panel.js';
 import { VersionsPanel } from './versions-panel.js';
@@ -47,7 +48,7 @@ export function DeploymentPage({ id }: { id: string }) {
 }
 
 function Head({ deployment, onChange }: { deployment: Deployment; onChange: () => Promise<void> }) {
-  const { id, name, live, status, source, created_at: created } = deployment;
+  const { id, name, live, status, retires, source, created_at: created } = deployment;
   const job = source.session_id ?? source.graph_job_id;
   return (
     <>
@@ -56,7 +57,7 @@ function Head({ deployment, onChange }: { deployment: Deployment; onChange: () =
           <span>
             <a href={link(['deployments'])}>Deployments</a> / {name}
           </span>
-          <Badge status={live ? 'live' : status} />
+          <Badge status={live ? 'live' : status} /> <RetiresBadge retires={retires} />
         </Heading>
         <DeploymentActions deployment={deployment} onChange={onChange} />
       </div>
