@@ -3,7 +3,7 @@ import { useResource } from '../../data/resource.js';
 import { count, dollars, milliseconds, reward } from '../../util/format.js';
 import { link } from '../../util/router.js';
 import { Badge, StuckBadge, Time } from '../../ui/basics.js';
-import { RetiresBadge } from './retires-badge.js';
+import { RetiresBadge } from '../../ui/retires-badge.js';
 import { NotRead } from './version/not-read.js';
 import { useSeen } from '../../ui/in-view.js';
 import type { NameGroup } from './version/versions.js';

@@ -1,4 +1,4 @@
-import type { Listed } from '../../data/deployment/types.js';
+import type { Listed } from '../data/deployment/types.js';
 
 /** Marks a deployment of which a model or a fallback ends; its text says when. */
 export function RetiresBadge({ retires }: Pick<Listed, 'retires'>) {
