@@ -202,6 +202,9 @@ def test_compare_and_deployment(client, evaluation):
     assert (stats["requests"], stats["metrics"]["reward"]["mean"]) == (1, 1)
     assert [hour["requests"] for hour in deployment.history(per="minute")["data"]] == [1]
     assert deployment.failures()["data"] == []
+    assert deployment.get()["retires"] is None
+    retirements = client.retirements(within_days=0, all=True)
+    assert (retirements["retirements"], retirements["complete"]) == ([], True)
 
 
 def test_the_async_client_does_the_same(evaluation, tmp_path):

@@ -8,7 +8,7 @@ import { Operations } from './operations.js';
 import type { Prompt } from './prompt.js';
 import { Prompts, type PromptOptions } from './prompts.js';
 import { Sessions, type SessionHandle } from './sessions.js';
-import type { Answer, Body, CallOptions } from './types.js';
+import type { Answer, Body, CallOptions, Query } from './types.js';
 
 /**
  * A client of the service. Resources have methods for daily use; `request`, `download`, `list` and
@@ -78,5 +78,10 @@ export class Ratchet extends Operations {
   /** The model providers, and what is missing if one is not usable. */
   providers(options?: CallOptions): Promise<Answer<'listProviders'>> {
     return this.request('listProviders', options);
+  }
+
+  /** Deployments and open jobs that name a model with a known end, the live ones first. */
+  retirements(query: Query<'listRetirements'> = {}, options?: CallOptions): Promise<Answer<'listRetirements'>> {
+    return this.request('listRetirements', { ...options, query });
   }
 }

@@ -105,6 +105,7 @@ type Checks =
   | 'checkJavascript'
   | 'checkProvider'
   | 'listProviders'
+  | 'listedEnds'
   | 'checkModel'
   | 'verifyInferenceKey';
 
@@ -118,6 +119,7 @@ function checks({ config, providers, secretKey }: Shared): Pick<HttpDeps, Checks
       allowsJavascript(config.javascriptOrgs, orgId) ? javascriptProblem(code) : javascriptRefused,
     checkProvider: (name, own) => providers.check(name, own),
     listProviders: (own) => providers.list(own),
+    listedEnds: (...asked) => providers.listedEnds(...asked),
     checkModel: (payer, asked, signal) => checkModel(providers.forPayer(payer), asked, signal),
     verifyInferenceKey: (presented, job) => verifyInferenceKey(secretKey, presented, job),
   };

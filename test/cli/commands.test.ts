@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { answers } from '../support/fakes/container-answers.js';
 import { containersOfEachTest } from '../support/fakes/containers-of-each-test.js';
+import { built, deploy } from '../support/deployments-over-http.js';
 import { gate } from '../support/gate.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
@@ -362,6 +363,25 @@ describe('doctor', () => {
     expect(out).toMatch(/^ok {4}model fake\/policy answers: in/m);
     expect(out).toMatch(/^FAIL {2}model fake\/absent answers: .*no such model/m);
     expect(out).not.toMatch(/rollout|max_failure_rate/);
+    expect(code).toBe(1);
+  }, 60_000);
+
+  test('fails where a deployment names a model that has ended', async () => {
+    expect((await ratchet('doctor')).out).toMatch(/^ok {4}models in use stay$/m);
+    const { api } = on.service;
+    await api.call('PUT', '/api/v1/admin/provider-keys/groq', { api_key: 'gsk-own' });
+    const policy = { provider: 'local', model: 'local' };
+    const fallbacks = { models: [{ provider: 'groq', model: 'gemma2-9b-it' }] };
+    const source = { messages: [{ role: 'system', content: 'Answer.' }], policy };
+    const id = await deploy(on.service, { name: 'ended', source, fallbacks });
+    await built(on.service, id);
+    const { code, out } = await ratchet('doctor', '--json');
+    const check = JSON.parse(out).find(({ name }: { name: string }) => name === 'models in use stay');
+    await api.client.deployments.handle(id).delete();
+    expect(check).toMatchObject({
+      ok: false,
+      detail: expect.stringMatching(/^groq\/gemma2-9b-it of deployment ended retired on 2025-10-08/),
+    });
     expect(code).toBe(1);
   }, 60_000);
 });

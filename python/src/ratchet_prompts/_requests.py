@@ -148,3 +148,8 @@ def chat(deployment: str, messages: Sequence[Message], options: Mapping[str, Any
 
 def compare(a: str, b: str) -> Request:
     return Request("GET", "/api/v1/compare", {"a": a, "b": b})
+
+
+def retirements(within_days: Optional[int], all: bool) -> Request:
+    query = {} if within_days is None else {"within_days": within_days}
+    return Request("GET", "/api/v1/models/retirements", {**query, "all": "true" if all else "false"})

@@ -63,6 +63,10 @@ class AsyncClient:
         """Whether `b` is better than `a`: evaluations, sessions, candidates or deployments."""
         return cast(t.Comparison, await self._http.json(requests.compare(a, b)))
 
+    async def retirements(self, *, within_days: Optional[int] = None, all: bool = False) -> t.Retirements:
+        """Deployments and open jobs that name a model with a known end, the live ones first."""
+        return cast(t.Retirements, await self._http.json(requests.retirements(within_days, all)))
+
     async def request(
         self,
         method: str,

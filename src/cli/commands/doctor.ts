@@ -1,8 +1,10 @@
 /** Checks of a set-up: the service, a call to each model, and a container's contract. */
 import type { Answer, Ratchet, Scorer } from '../../client/index.js';
+import { warnedDays } from '../../core/retirements/lookup.js';
 import { defaultScorer } from '../../scorers/forms.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
+import { firstFew } from '../../util/first-few.js';
 import { decimal, dollars, say, sayJson, table } from '../service/output.js';
 import { checkModelName, modelOf } from '../task/model-name.js';
 import { readProject } from '../task/task.js';
@@ -23,6 +25,8 @@ interface Taken {
   checks: Check[];
   costUsd: number | null;
 }
+
+type Retirement = Answer<'listRetirements'>['retirements'][number];
 
 const partNames: Record<Answer<'checkModel'>['checks'][number]['part'], string> = {
   answer: 'a whole answer',
@@ -57,6 +61,7 @@ export async function doctor(
     const taken = await Promise.all(named.map((name) => takenBy(client, name)));
     const checks = [
       ...(await serviceChecks(client)),
+      await retirementCheck(client),
       ...taken.map(({ checks: [first] }) => first!),
       ...(await Promise.all(others.map((name) => modelCheck(client, name)))),
       ...(url === undefined ? [] : await containerChecks(client, url, model)),
@@ -75,6 +80,20 @@ export async function doctor(
 async function serviceChecks(client: Ratchet): Promise<Check[]> {
   const { checks } = await client.request('getReadiness');
   return Object.entries(checks).map(([name, { ok, detail }]) => ({ name, ok, detail: detail ?? '' }));
+}
+
+/** Models of live deployments and open jobs: one that has ended fails, one that will is told. */
+async function retirementCheck(client: Ratchet): Promise<Check> {
+  const { retirements } = await client.retirements({ within_days: warnedDays });
+  const ended = retirements.filter(({ days_left: left }) => left < 0);
+  const told = [...(ended.length > 0 ? ended : retirements)].map(retirementWords);
+  return { name: 'models in use stay', ok: ended.length === 0, detail: firstFew([...new Set(told)], 5) };
+}
+
+function retirementWords({ kind, id, name, provider, model, shutdown_date: date, ...end }: Retirement): string {
+  const next = end.replacement === null ? '' : `, the vendor names ${end.replacement}`;
+  const verb = end.days_left < 0 ? 'retired' : 'retires';
+  return `${provider}/${model} of ${kind} ${name ?? id} ${verb} on ${date}${next}`;
 }
 
 function sayTaken({ model, checks, costUsd }: Taken): void {

@@ -57,7 +57,7 @@ export async function create(
   const reason = webhookUrl ? deps.checkWebhookUrl(webhookUrl) : null;
   if (reason !== null) throw refuse.invalid([{ pointer: '/webhook_url', message: reason }]);
   const jobId = newJobId(kind);
-  const warnings = [...creation.warnings, ...createWarnings(spec, deps.publicUrl)];
+  const warnings = [...new Set([...creation.warnings, ...createWarnings(spec, deps.publicUrl)])];
   const job: NewJob = {
     orgId,
     keyId,

@@ -11,9 +11,11 @@ import { bracedNames, isPlainName } from '../../core/prompts/template.js';
 import { maxProposalChars } from '../../core/proposals/limits.js';
 import { minSeeds } from '../../core/search/split.js';
 import { isJudged } from '../../scorers/verifier.js';
+import { retirementWarning, type ModelName } from '../../core/retirements/lookup.js';
 import { modelFamily } from '../../core/jobs/model-family.js';
 import type { ContainerSpec, DeploymentSpec, GraphSpec, JobSpec, SessionSpec } from '../../core/jobs/spec.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
+import { namedModels } from '../../models/routes/retirements/named-models.js';
 
 const most = 20;
 /** The most fields of a policy that are compared with known ones. */
@@ -28,9 +30,16 @@ export function createWarnings(spec: JobSpec | DeploymentSpec, publicUrl: string
     ...literalWarnings(spec),
     ...(spec.kind === 'session' ? roomWarnings(spec) : []),
     ...judgeWarnings(spec),
+    ...retirementWarnings(namedModels(spec)),
     ...Object.entries(policiesOf(spec)).flatMap(([name, policy]) => policyWarnings(name, policy)),
   ];
   return warnings.slice(0, most);
+}
+
+/** Models that end within 90 days or have ended, each once. */
+export function retirementWarnings(models: readonly ModelName[]): string[] {
+  const now = Date.now();
+  return [...new Set(models.flatMap((model) => retirementWarning(model, now) ?? []))];
 }
 
 /** The warnings about the rollouts of a job so far. */

@@ -1,3 +1,5 @@
+import type { JobKind } from '../../core/jobs/kinds.js';
+import type { DeploymentSpec, JobSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../../platform/db/db.js';
 
 /** Open jobs of a kind and status. */
@@ -13,5 +15,26 @@ export interface OpenJobs {
 export function countOpenJobs(tx: Tx): Promise<OpenJobs[]> {
   return tx.query<OpenJobs & Record<string, unknown>>(
     'select kind, status, count, progress_age as "progressAge" from count_open_jobs()',
+  );
+}
+
+/** An open job that a request made. */
+export interface OpenJob extends Record<string, unknown> {
+  id: string;
+  kind: JobKind;
+  name: string | null;
+  /** Without its texts. */
+  spec: JobSpec | DeploymentSpec;
+}
+
+/** The open jobs of the organization. */
+export async function listOpenSpecs(tx: Tx, limit: number): Promise<OpenJob[]> {
+  return tx.query<OpenJob>(
+    `select id, kind, case when kind = 'deployment' then spec->>'name' else name end as name,
+            (spec - '{initialPrompt,candidate,initialGraph,search,seeds,gate}'::text[]) #- '{source,messages}' as spec
+       from jobs
+      where org_id = current_setting('app.org') and status in ('pending', 'running', 'paused') and key_id is not null
+        and not deleted limit $1`,
+    [limit],
   );
 }

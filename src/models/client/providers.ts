@@ -2,9 +2,11 @@ import type { Payer } from '../../core/jobs/payer.js';
 import type { Question } from '../../core/question.js';
 import { ConfiguredProviders, type ProviderInfo } from './addresses/configured.js';
 import type { CallCost } from './cost.js';
+import { createListedEnds, type ListedEnds } from './listed-ends.js';
 import { createLocalThreads } from './local-threads.js';
 import { ProviderError, type ModelAnswer } from './answers/provider-answer.js';
 import { ProviderConnections } from './connections/connections.js';
+import { modelsUrl } from './addresses/base-url.js';
 import { answerLocally } from './provider-local.js';
 import { createLessons, type Lessons } from './quirks/lessons.js';
 import { requireQuota, type SpendCheck } from './spend.js';
@@ -61,6 +63,8 @@ export interface Providers extends ModelClient {
    * spend.
    */
   forPayer(payer: Payer, trace?: TraceCall | null): ModelClient;
+  /** The ends that a provider gives in its list of models, for an organization. */
+  listedEnds: ListedEnds;
   /** Host and port of a provider; null: it has none. */
   addressOf(name: string): { host: string; port: number } | null;
   close(): Promise<void>;
@@ -118,9 +122,18 @@ export function createProviders(
       throw new ProviderError('upstream_unreachable', message, cause);
     });
   };
+  const listedEnds = createListedEnds(async (orgId, name, signal) => {
+    const ownKey = await ownKeyOf(orgId, name);
+    const fault = configured.check(name, new Set(ownKey === null ? [] : [name]));
+    if (fault !== null) throw new ProviderError('provider_not_usable', fault);
+    const endpoint = configured.endpointOf(name)!;
+    const used = { ...endpoint, url: modelsUrl(endpoint.url), ...(ownKey !== null && { apiKey: ownKey }) };
+    return connections.ask(used, { json: null, stream: false }, signal);
+  });
   return {
     observer,
     trace: null,
+    listedEnds,
     list: (own) => configured.list(own),
     check: (name, own) => configured.check(name, own),
     lessonsOf,

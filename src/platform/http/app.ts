@@ -44,6 +44,7 @@ import { clientRequestId, registerRequestIds, shownRequestId } from './request-i
 import { registerProviders } from './server/providers.js';
 import { validate } from './server/schema.js';
 import { limitStrangers } from './server/strangers.js';
+import { registerRetirements } from '../../models/routes/retirements/routes.js';
 import { sessionKind } from '../../kinds/session/routes/routes.js';
 
 /** What the dashboard needs, and nothing else. */
@@ -162,6 +163,7 @@ async function registerRoutes(app: App, deps: HttpDeps): Promise<void> {
   registerHealth(app, deps);
   if (deps.codec) registerCodec(app, deps.codec);
   registerProviders(app, deps);
+  registerRetirements(app, deps);
   for (const kind of kinds) registerKind(app, deps, kind);
   registerDeployments(app, deps);
   registerCompare(app, deps);

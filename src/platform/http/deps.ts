@@ -8,6 +8,7 @@ import type {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
+import type { ListedEnds } from '../../models/client/listed-ends.js';
 import type { ProviderInfo } from '../../models/client/providers.js';
 import type { ModelCheck } from '../../contracts/model-check.js';
 import type { Payer } from '../../core/jobs/payer.js';
@@ -85,6 +86,8 @@ export interface HttpDeps {
   /** Why a provider is not usable, or null; `own`: those with a key of the organization. */
   checkProvider(provider: string, own?: ReadonlySet<string>): string | null;
   listProviders(own: ReadonlySet<string>): ProviderInfo[];
+  /** The ends of models in a provider's own list; null: its vendor gives none there. */
+  listedEnds: ListedEnds;
   /** Calls a model for the payer, to see what it takes. */
   checkModel(payer: Payer, asked: { provider: string; model: string }, signal: AbortSignal): Promise<ModelCheck>;
   /** Why a workflow cannot start in the namespace, or null; also null while Temporal is away. */

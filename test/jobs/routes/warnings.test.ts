@@ -8,7 +8,7 @@ import {
 } from '../../platform/http/support.js';
 
 const http = httpOfFile();
-const policy = { model: 'gpt-4o-mini', provider: 'openai' };
+const policy = { model: 'gpt-6-luna', provider: 'openai' };
 const gepa = { ...sessionRequest.gepa, train_seeds: '2-9' };
 
 const stateOf = async (path: string) => (await http.call('GET', path)).body.warnings as string[];

@@ -170,6 +170,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}, databaseUrl?:
     checkProvider: (provider, own) =>
       ['openai', 'local', ...(own ?? [])].includes(provider) ? null : 'is not a known provider',
     listProviders: () => [{ name: 'local', usable: true, reason: null }],
+    listedEnds: () => Promise.resolve(null),
     checkModel: () => Promise.reject(new Error('no model here')),
     startProblem: async () => null,
     readiness: async () => [{ name: 'database', ok: true, detail: null }],
@@ -234,7 +235,7 @@ export const sessionRequest = {
   algorithm: 'gepa',
   container_url: 'http://127.0.0.1:18114',
   gepa: { evaluation: { seeds: [0, 1] }, generations: 2, population_size: 2 },
-  policy: { model: 'gpt-4o-mini', provider: 'openai' },
+  policy: { model: 'gpt-6-luna', provider: 'openai' },
 };
 
 /** A valid create request of an evaluation. */
@@ -242,7 +243,7 @@ export const evaluationRequest = {
   app_id: 'banking',
   container_url: 'http://127.0.0.1:18114',
   env_name: 'train',
-  policy: { model: 'gpt-4o-mini', provider: 'openai' },
+  policy: { model: 'gpt-6-luna', provider: 'openai' },
   seeds: [0, 1],
 };
 
@@ -256,7 +257,7 @@ export const graphRequest = {
     gold_outputs: graphTasks.map(({ id }) => ({ task_id: id, output: 'x' })),
     verifier_config: { mode: 'exact' },
   },
-  policy_model: 'gpt-4o-mini',
+  policy_model: 'gpt-6-luna',
   rollout_budget: 60,
 };
 

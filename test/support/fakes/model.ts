@@ -17,6 +17,9 @@ export interface ModelRequest {
   ended: Promise<boolean>;
 }
 
+/** Answers a request for the list of models. */
+type ListModels = (request: IncomingMessage, response: ServerResponse) => void;
+
 /** Reply to a request; default: a text, with usage counted in words. */
 export interface ModelReply {
   text?: string;
@@ -54,6 +57,8 @@ export interface FakeModel {
   requests: ModelRequest[];
   /** Number of completely sent streams and answers. */
   finished(): number;
+  /** Answers `GET /v1/models`; null: as a provider without a list. */
+  list(next: ListModels | null): void;
   reply(next: (request: ModelRequest) => ModelReply | Promise<ModelReply>): void;
   close(): Promise<void>;
 }
@@ -65,8 +70,10 @@ export async function startFakeModel(
   let choose = first;
   let finished = 0;
   const requests: ModelRequest[] = [];
+  let listed: ListModels | null = null;
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === 'GET' && request.url === '/v1/models' && listed) return listed(request, response);
     if (request.method !== 'POST' || request.url !== '/v1/chat/completions') {
       response.writeHead(404).end('{"error":{"message":"no such route"}}');
       return;
@@ -105,6 +112,7 @@ export async function startFakeModel(
     requests,
     finished: () => finished,
     reply: (next) => (choose = next),
+    list: (next) => (listed = next),
     close,
   };
 }

@@ -3,6 +3,7 @@ import { useResource } from '../../data/resource.js';
 import { count, dollars, milliseconds, reward } from '../../util/format.js';
 import { link } from '../../util/router.js';
 import { Badge, StuckBadge, Time } from '../../ui/basics.js';
+import { RetiresBadge } from '../../ui/retires-badge.js';
 import { NotRead } from './version/not-read.js';
 import { useSeen } from '../../ui/in-view.js';
 import type { NameGroup } from './version/versions.js';
@@ -33,7 +34,7 @@ export function NameRow({ group: { name, live, newest, versions } }: { group: Na
       <td class="short">
         <Badge status={live ? 'live' : newest.status} />{' '}
         {live && newest.id !== live.id && newest.status !== 'ready' && <Badge status={newest.status} />}{' '}
-        <StuckBadge stuck={newest.stuck} />
+        <StuckBadge stuck={newest.stuck} /> <RetiresBadge retires={shown.retires} />
         <NotRead error={error} />
       </td>
       <td class="number">{count(versions)}</td>

@@ -220,6 +220,30 @@ class DeploymentChange(TypedDict):
     reason: Optional[str]
 
 
+class Retires(TypedDict):
+    provider: str
+    model: str
+    shutdown_date: str
+    replacement: Optional[str]
+
+
+class ModelRetirement(Retires):
+    kind: str
+    id: str
+    name: Optional[str]
+    live: bool
+    role: str
+    days_left: int
+    source: str
+    as_of: str
+
+
+class Retirements(TypedDict):
+    retirements: List[ModelRetirement]
+    unknown_providers: List[Dict[str, str]]
+    complete: bool
+
+
 class DeploymentState(TypedDict):
     id: str
     name: str
@@ -230,6 +254,7 @@ class DeploymentState(TypedDict):
     status: str
     live: bool
     snapshot_id: Optional[str]
+    retires: Optional[Retires]
     gate: Optional[Dict[str, Any]]
     log: Optional[Dict[str, Any]]
     fallbacks: Optional[Dict[str, Any]]

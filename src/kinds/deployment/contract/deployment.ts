@@ -19,6 +19,7 @@ import { webhookField, webhookViewSchema } from '../../../contracts/webhook.js';
 import { all, either, forbidden, required } from '../../../contracts/rules.js';
 import { archivedQuery, labelFields, labelViewFields, metadataQuery, tagQuery } from '../../../contracts/labels.js';
 import { conclusions, intervalSchema, rowsNeededSchema } from '../../../contracts/search.js';
+import { retiresSchema } from '../../../contracts/retirements.js';
 import { seedsSchema } from '../../../contracts/seeds.js';
 import { runAlways, unlessMissing, valueAt, wholeParameter } from '../../../contracts/validation.js';
 import { provenanceSchema } from './snapshot.js';
@@ -171,6 +172,7 @@ const summary = {
   status: deploymentStatusSchema,
   live: z.boolean().describe('Whether its name serves this deployment.'),
   snapshot_id: z.string().nullable().describe('null until the snapshot is published.'),
+  retires: retiresSchema,
   stuck: stuckSchema,
   tags: labelViewFields.tags,
   metadata: labelViewFields.metadata,

@@ -27,6 +27,7 @@ import { registerStats } from './stats.js';
 import { events, eventsRoute } from '../../../jobs/routes/events.js';
 import { findJob } from '../../../jobs/routes/control.js';
 import { labelsOf } from '../../../jobs/routes/labels.js';
+import { retirementWarnings } from '../../../jobs/routes/warnings.js';
 import { bodyProblems, idempotencyHeader, problems } from '../../../platform/http/server/schema.js';
 import { registerModels } from './models.js';
 import { registerSnapshots } from './snapshots.js';
@@ -115,8 +116,11 @@ async function creationOf(
   const { judged, keep } = gateRequest
     ? await gateSpec(await checkedForCaller(deps, request), request, gateRequest, resolved)
     : { judged: { source: resolved.source, gate: null, container: null } };
+  const { labels: kept, warnings } = labelsOf(labels);
+  const models = [...resolved.models, ...(fallbacks?.models ?? [])];
   return {
-    ...labelsOf(labels),
+    labels: kept,
+    warnings: [...warnings, ...retirementWarnings(models)],
     webhookUrl,
     kind: 'deployment',
     spec: { kind: 'deployment', name, ...judged },

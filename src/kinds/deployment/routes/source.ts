@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { SourceRequest } from '../contract/deployment.js';
-import type { DeploymentSource, ReplacedParts } from '../../../core/jobs/spec.js';
+import type { DeploymentSource, GraphSpec, ReplacedParts } from '../../../core/jobs/spec.js';
 import { componentNames } from '../../../core/prompts/components.js';
 import type { Message } from '../../../core/prompts/message.js';
 import { inputsOf, rowPlaceholders, servedMessages } from '../../../core/prompts/row-template.js';
 import type { IsInput } from '../../../core/prompts/template.js';
+import type { ModelName } from '../../../core/retirements/lookup.js';
 import { readGraph } from '../../../candidates/store/candidates.js';
 import { chosenCandidate, knownPrompt } from '../../../candidates/routes/choice.js';
 import { readDeployment } from '../store/deployments.js';
@@ -19,6 +20,8 @@ export interface ResolvedSource {
   source: DeploymentSource;
   /** null: a graph, or texts of spans inside the calls of a container. */
   prompt: { messages: Message[]; provider: string; isInput: IsInput | null } | null;
+  /** The models of its job; empty: the source names its own. */
+  models: readonly ModelName[];
 }
 
 /**
@@ -40,6 +43,7 @@ export async function resolveSource(
   return {
     source: { kind: 'messages', messages: messages!, policy: parts.policy! },
     prompt: { messages: messages!, provider: policy!.provider, isInput: null },
+    models: [],
   };
 }
 
@@ -50,7 +54,8 @@ function graph(deps: HttpDeps, { caller: { orgId } }: FastifyRequest, { jobId, c
     const requested = { kind: 'graph', field: 'graph_job_id', jobId, candidateId } as const;
     const chosen = await chosenCandidate(tx, requested, ['source']);
     if (!(await readGraph(tx, jobId, chosen.candidateId))) throw chosen.unknown();
-    return { source: { kind: 'graph', jobId, candidateId: chosen.candidateId }, prompt: null };
+    const { policies } = chosen.job.spec as GraphSpec;
+    return { source: { kind: 'graph', jobId, candidateId: chosen.candidateId }, prompt: null, models: policies };
   });
 }
 
@@ -69,9 +74,9 @@ function candidate(
     if (isInput) requireServable(messages, isInput, parts.messages ? 'messages' : 'session_id');
     const isMarked = job.projection.leversMarked ?? false;
     if (isMarked && parts.messages) requireSpans(own.messages, parts.messages);
-    const { provider } = parts.policy ?? job.spec.policy;
-    const prompt = isMarked ? null : { messages, provider, isInput };
-    return { source: { kind: 'session', jobId, candidateId, ...parts }, prompt };
+    const policy = parts.policy ?? job.spec.policy;
+    const prompt = isMarked ? null : { messages, provider: policy.provider, isInput };
+    return { source: { kind: 'session', jobId, candidateId, ...parts }, prompt, models: [policy] };
   });
 }
 
@@ -88,16 +93,18 @@ function branch(deps: HttpDeps, { caller: { orgId } }: FastifyRequest, ref: stri
     const source = { kind: 'deployment', deploymentId: parent.id, snapshotId: parent.snapshotId, ...parts } as const;
     if (content.kind === 'graph') {
       const [field] = Object.keys(parts);
-      if (field === undefined) return { source, prompt: null };
+      if (field === undefined) return { source, prompt: null, models: content.policies };
       const message = `is not for ${parent.id}, a graph, which has no messages and several policies`;
       throw refuse.invalid([{ pointer: `/source/${field}`, message }]);
     }
+    const policy = parts.policy ?? content.policy;
+    const models = [policy];
     if (content.levers_marked) {
       if (parts.messages) requireSpans(content.messages, parts.messages);
-      return { source, prompt: null };
+      return { source, prompt: null, models };
     }
-    const { provider } = parts.policy ?? content.policy;
-    return { source, prompt: { messages: parts.messages ?? content.messages, provider, isInput: null } };
+    const messages = parts.messages ?? content.messages;
+    return { source, prompt: { messages, provider: policy.provider, isInput: null }, models };
   });
 }
 

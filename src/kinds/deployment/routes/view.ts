@@ -1,11 +1,13 @@
 import type { z } from 'zod';
 import { conclusionOf } from '../../../core/math/statistics.js';
+import { firstToRetire, type ModelName } from '../../../core/retirements/lookup.js';
 import { jobKinds } from '../../../core/jobs/kinds.js';
 import type { deploymentListSchema, deploymentSchema, GateView } from '../contract/deployment.js';
 import type { DeploymentSettings } from '../contract/settings.js';
 import type { keyView as keySchema } from '../contract/registry.js';
 import type { Key } from '../store/changes.js';
 import type { DeploymentHead, DeploymentRow } from '../store/deployments.js';
+import type { Retires } from '../../../contracts/retirements.js';
 import type { OpenEvaluation } from '../store/gate.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
 import { iso, isoOrNull, rowsView, stuckView } from '../../../jobs/routes/view.js';
@@ -15,11 +17,33 @@ export const deploymentsBase = jobKinds.deployment.path;
 
 /** A deployment in a list. */
 export function deploymentSummary(row: DeploymentHead): z.output<typeof deploymentListSchema>['deployments'][number] {
-  const { id, name, version, labels, reason, status, live, snapshotId, stuck, tags, metadata, notes, archived } = row;
+  const {
+    id,
+    name,
+    version,
+    labels,
+    reason,
+    status,
+    live,
+    snapshotId,
+    models,
+    stuck,
+    tags,
+    metadata,
+    notes,
+    archived,
+  } = row;
   const registered = { version, labels, created_by: keyView(row.createdBy), reason };
   const marks = { tags, metadata, notes, archived };
-  const state = { status, live, snapshot_id: snapshotId, stuck: stuckView(stuck) };
+  const state = { status, live, snapshot_id: snapshotId, retires: retiresView(models), stuck: stuckView(stuck) };
   return { id, name, ...registered, ...state, ...marks, created_at: iso(row.createdAt) };
+}
+
+function retiresView(models: readonly ModelName[]): Retires {
+  const first = firstToRetire(models);
+  if (!first) return null;
+  const { provider, model, shutdownDate, replacement } = first;
+  return { provider, model, shutdown_date: shutdownDate, replacement };
 }
 
 /** A deployment, with the running evaluation of its gate. */

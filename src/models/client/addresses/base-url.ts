@@ -16,3 +16,10 @@ export function chatUrl(base: string): { url: string } | { problem: string } {
   url.pathname = kept.endsWith(path) ? kept : `${kept}${path}`;
   return { url: url.href };
 }
+
+/** The address of the list of models beside one of chat completions. */
+export function modelsUrl(chat: string): string {
+  const url = new URL(chat);
+  url.pathname = `${url.pathname.slice(0, -path.length)}/models`;
+  return url.href;
+}

@@ -30,7 +30,11 @@ export class ProviderConnections {
   }
 
   /** Asks on a kept connection, and once more on a fresh one if the provider had closed it. */
-  async ask(endpoint: Endpoint, asked: { json: string; stream: boolean }, signal: AbortSignal): Promise<ModelAnswer> {
+  async ask(
+    endpoint: Endpoint,
+    asked: { json: string | null; stream: boolean },
+    signal: AbortSignal,
+  ): Promise<ModelAnswer> {
     const { kept, fresh, maxBytes } = asked.stream ? this.#streamed : this.#whole;
     const request = { ...asked, maxBytes };
     try {

@@ -16,14 +16,14 @@ export interface Endpoint {
   keyHeader: KeyHeader;
 }
 
-/** A request of a model; `maxBytes`: of its inflated answer. */
+/** A request of a model; `json` null: a GET; `maxBytes`: of its inflated answer. */
 export interface EndpointRequest {
-  json: string;
+  json: string | null;
   stream: boolean;
   maxBytes: number;
 }
 
-/** Posts a request; see `Providers.send`. */
+/** Sends a request; see `Providers.send`. */
 export async function askEndpoint(
   endpoint: Endpoint,
   { json, stream, maxBytes }: EndpointRequest,
@@ -34,9 +34,9 @@ export async function askEndpoint(
   try {
     const answer = await request(endpoint.url, {
       dispatcher,
-      method: 'POST',
+      method: json === null ? 'GET' : 'POST',
       headers: {
-        'content-type': 'application/json',
+        ...(json !== null && { 'content-type': 'application/json' }),
         accept: stream ? 'text/event-stream' : 'application/json',
         'accept-encoding': 'identity',
         'user-agent': 'ratchet',

@@ -776,6 +776,9 @@ create table snapshots (
   id text not null,
   -- graph inputs keep their order
   content json not null,
+  -- the model of messages, the models of a graph: read without the rest
+  policy json generated always as (content->'policy') stored,
+  policies json generated always as (content->'policies') stored,
   created_at timestamptz not null default now(),
   primary key (org_id, id)
 );

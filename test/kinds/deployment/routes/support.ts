@@ -57,6 +57,7 @@ async function startDeployments(it: TestDeployments, options: Partial<ProxyDeps>
     orgApart: (orgId, work) => http.db.orgApart(orgId, work),
   } as ProxyDeps['db'];
   const http = await startHttp({
+    listedEnds: (...asked) => providers.listedEnds(...asked),
     // A create answers after the build, however long it takes here.
     timing: { startWaitMs: 60_000 },
     registerInference: (app) =>

@@ -33,7 +33,7 @@ describe('create evaluation', () => {
       timeoutS: 600,
       candidate: null,
       container: { url: 'http://127.0.0.1:18114', envName: 'train', envConfig: {}, hasApiKey: false },
-      policy: { model: 'gpt-4o-mini', provider: 'openai', params: {} },
+      policy: { model: 'gpt-6-luna', provider: 'openai', params: {} },
       maxConcurrent: 5,
       rolloutTimeoutS: 120,
       maxFailureRate: 0.5,
@@ -54,7 +54,7 @@ describe('create evaluation', () => {
 
   test('accepts the existing client’s wrapper, with its headers', async () => {
     const recorded =
-      '{"config":{"app_id":"banking_mini","container_api_key":"env_key_1","container_url":"http://127.0.0.1:18114","env_config":{"split":"train"},"env_name":"train","max_concurrent":2,"policy":{"model":"gpt-4o-mini","provider":"openai"},"seeds":[0,1],"timeout":60.0},"config_mode":"DEFAULT","kind":"eval","technique":"discrete_optimization"}';
+      '{"config":{"app_id":"banking_mini","container_api_key":"env_key_1","container_url":"http://127.0.0.1:18114","env_config":{"split":"train"},"env_name":"train","max_concurrent":2,"policy":{"model":"gpt-6-luna","provider":"openai"},"seeds":[0,1],"timeout":60.0},"config_mode":"DEFAULT","kind":"eval","technique":"discrete_optimization"}';
     const { status, body } = await http.call('POST', url, recorded, { accept: '*/*', 'x-api-key': http.key });
     expect(status).toBe(201);
     expect(await specOf(body.job_id)).toMatchObject({

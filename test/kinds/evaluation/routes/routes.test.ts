@@ -45,7 +45,7 @@ test('returns an evaluation without outcomes', async () => {
     app_id: 'banking',
     env_name: 'train',
     container_url: 'http://127.0.0.1:18114',
-    policy: { model: 'gpt-4o-mini', provider: 'openai' },
+    policy: { model: 'gpt-6-luna', provider: 'openai' },
     num_seeds: 5,
     progress: { completed: 0, total: 5 },
     summary: empty,

@@ -12,7 +12,7 @@ const dataset = {
   gold_outputs: tasks.map(({ id }) => ({ task_id: id, output: 'x' })),
   verifier_config: { mode: 'exact' },
 };
-const good = { dataset, policy_model: 'gpt-4o-mini', rollout_budget: 60 };
+const good = { dataset, policy_model: 'gpt-6-luna', rollout_budget: 60 };
 const step = {
   id: 'solve',
   type: 'llm',
@@ -49,7 +49,7 @@ describe('create graph job', () => {
       kind: 'graph',
       spec: {
         kind: 'graph',
-        policies: [{ model: 'gpt-4o-mini', provider: 'openai', params: {} }],
+        policies: [{ model: 'gpt-6-luna', provider: 'openai', params: {} }],
         search: { algorithm: 'gepa', populationSize: 2, minibatchSize: 2, maxRollouts: 60 },
         budget: { maxMinutes: null, maxCostUsd: null },
       },

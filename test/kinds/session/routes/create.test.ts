@@ -81,8 +81,8 @@ describe('create session', () => {
     expect(row['spec']).toEqual({
       kind: 'session',
       container: { url: 'http://127.0.0.1:18114', envName: null, envConfig: {}, hasApiKey: false },
-      policy: { model: 'gpt-4o-mini', provider: 'openai', params: {} },
-      proposer: { model: 'gpt-4o-mini', provider: 'openai', params: {} },
+      policy: { model: 'gpt-6-luna', provider: 'openai', params: {} },
+      proposer: { model: 'gpt-6-luna', provider: 'openai', params: {} },
       maxConcurrent: 5,
       rolloutTimeoutS: 120,
       maxFailureRate: 0.5,
@@ -209,7 +209,7 @@ describe('create session', () => {
 
 describe('requests of the existing client', () => {
   const recorded = JSON.parse(
-    '{"config_body":{"policy_optimization":{"algorithm":"gepa","container_url":"http://127.0.0.1:18114","gepa":{"evaluation":{"seeds":[0,1]},"generations":2,"population_size":2},"policy":{"model":"gpt-4o-mini","provider":"openai"}}},"kind":"voyager_online","metadata":{},"overrides":{},"system":{"name":"gepa-online-session"},"technique":"discrete_optimization"}',
+    '{"config_body":{"policy_optimization":{"algorithm":"gepa","container_url":"http://127.0.0.1:18114","gepa":{"evaluation":{"seeds":[0,1]},"generations":2,"population_size":2},"policy":{"model":"gpt-6-luna","provider":"openai"}}},"kind":"voyager_online","metadata":{},"overrides":{},"system":{"name":"gepa-online-session"},"technique":"discrete_optimization"}',
   ) as Record<string, unknown>;
 
   test('accepts its recorded request, with its headers', async () => {

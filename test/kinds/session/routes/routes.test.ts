@@ -41,7 +41,7 @@ describe('before the first outcome', () => {
       algorithm: 'gepa',
       correlation_id: null,
       container_url: 'http://127.0.0.1:18114',
-      policy: { model: 'gpt-4o-mini', provider: 'openai' },
+      policy: { model: 'gpt-6-luna', provider: 'openai' },
       progress: { generation: 0, total_generations: 2, best_reward: null, rollouts_completed: 0, max_rollouts: 40 },
       best_reward: null,
       best_reward_interval: null,

@@ -154,6 +154,22 @@ describe('a read takes as many rows', () => {
     expect(await tooMany()).toEqual([]);
   }, 120_000);
 
+  test('of retirements with many closed jobs, and versions that serve no name, as with few', async () => {
+    const path = '/api/v1/models/retirements';
+    // The copies of the first test are open, and a name is served by none.
+    await asSuperuser((postgres) => postgres.query("update jobs set status = 'completed' where kind = 'deployment'"));
+    const before = (await costs([path]))[path]!;
+    await asSuperuser(async (postgres) => {
+      for (const jobId of [ids.session, ids.deployment])
+        await copyJob(postgres, { jobId, from: 5_000, to: 5_000 + otherJobs });
+    });
+    expect((await costs([path]))[path]).toBeLessThan(before + slack);
+    await asSuperuser((postgres) => postgres.query('vacuum analyze'));
+    expect((await costs([path]))[path]).toBeLessThan(before + slack);
+    const all = `${path}?all=true`;
+    expect((await costs([all]))[all]).toBeLessThan(before + 8 * 1_000 + slack);
+  }, 60_000);
+
   test('of a closed evaluation with many seeds as with few', async () => {
     const many = Array.from({ length: 2_000 }, (_, seed) => seed);
     const jobId = await createEvaluation(http, { seeds: many });

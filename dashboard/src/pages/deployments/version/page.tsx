@@ -3,6 +3,7 @@ import { link, pageOf } from '../../../util/router.js';
 import { Badge, Loading, Panel, Problem, Time } from '../../../ui/basics.js';
 import { Heading } from '../../../ui/heading.js';
 import { ChangesPanel } from './changes-panel.js';
+import { RetiresBadge } from '../../../ui/retires-badge.js';
 import { CallPanel } from './call-panel.js';
 import { DeploymentActions } from './actions.js';
 import { DeploymentEvents } from './events.js';
@@ -49,7 +50,19 @@ export function DeploymentPage({ id }: { id: string }) {
 }
 
 function Head({ deployment, onChange }: { deployment: Deployment; onChange: () => Promise<void> }) {
-  const { id, name, version, labels, live, status, source, created_at: created, created_by: by, reason } = deployment;
+  const {
+    id,
+    name,
+    version,
+    labels,
+    live,
+    status,
+    retires,
+    source,
+    created_at: created,
+    created_by: by,
+    reason,
+  } = deployment;
   const origin = source.session_id ?? source.graph_job_id ?? source.deployment_id;
   const others = labels.filter((label) => label !== 'production');
   return (
@@ -59,7 +72,7 @@ function Head({ deployment, onChange }: { deployment: Deployment; onChange: () =
           <span>
             <a href={link(['deployments'])}>Deployments</a> / {name}
           </span>
-          <Badge status={live ? 'live' : status} />
+          <Badge status={live ? 'live' : status} /> <RetiresBadge retires={retires} />
         </Heading>
         <DeploymentActions deployment={deployment} onChange={onChange} />
       </div>

@@ -14,6 +14,7 @@ export async function playDeployments(api: Recorder, session_id: string): Promis
   const path = { deployment_id: first.id };
   for (const operation of ['getDeployment', 'getDeploymentStatus']) await api.call(operation, { path });
   await api.call('listDeployments');
+  await api.call('listRetirements', { query: { all: 'true' } });
   await api.call('listDeploymentEvents', { path, accept: 'application/json' });
   await api.call('listDeploymentEvents', { path });
   await api.call('updateDeployment', { path, body: { tags: ['production'], notes: 'Checked by hand.' } });

@@ -1,0 +1,35 @@
+/** The models that a request names. */
+import type { ModelRole } from '../../../contracts/retirements.js';
+import type { PolicySpec } from '../../../core/jobs/policy.js';
+import type { DeploymentSpec, JobSpec } from '../../../core/jobs/spec.js';
+import type { ModelName } from '../../../core/retirements/lookup.js';
+import { judgesOf } from '../../../scorers/index.js';
+import { isJudged } from '../../../scorers/verifier.js';
+
+export interface NamedModel extends ModelName {
+  role: ModelRole;
+}
+
+/** Each once for each role; without those of the job that a deployment serves. */
+export function namedModels(spec: JobSpec | DeploymentSpec): NamedModel[] {
+  const named = [
+    ...as('policy', policiesOf(spec)),
+    ...as('proposer', 'proposer' in spec ? [spec.proposer] : []),
+    ...as('judge', spec.kind === 'graph' ? (isJudged(spec.verifier) ? [spec.verifier.judge] : []) : judgesIn(spec)),
+  ];
+  return [...new Map(named.map((model) => [JSON.stringify(model), model])).values()];
+}
+
+function as(role: ModelRole, policies: readonly PolicySpec[]): NamedModel[] {
+  return policies.map(({ provider, model }) => ({ provider, model, role }));
+}
+
+function policiesOf(spec: JobSpec | DeploymentSpec): PolicySpec[] {
+  if (spec.kind === 'graph') return spec.policies;
+  if (spec.kind !== 'deployment') return [spec.policy];
+  return spec.source.kind === 'messages' ? [spec.source.policy] : [];
+}
+
+function judgesIn({ rows }: Exclude<JobSpec | DeploymentSpec, { kind: 'graph' }>): PolicySpec[] {
+  return rows ? judgesOf(rows.scorer) : [];
+}
