@@ -1,6 +1,7 @@
 /** How a deployment serves, beside what it serves: PATCH changes it at any time. */
 import { z } from 'zod';
 import { compilePattern } from '../../../util/linear-regex.js';
+import { limitsSchema, limitsView, type LimitSettings } from './limits.js';
 import { servedPolicySchema } from './served-policy.js';
 import { frozenPolicySchema } from './snapshot.js';
 import { unlessMissing } from '../../../contracts/validation.js';
@@ -81,6 +82,7 @@ export const settingFields = {
   fallbacks: fallbacksSchema
     .nullish()
     .describe('Further models, and tries, after 408, 429, 5xx, a refused key, a model that is gone, or a time-out.'),
+  limits: limitsSchema.nullish().describe('What callers may use of the name. null: no limits.'),
 };
 
 /** The settings in views. */
@@ -105,10 +107,12 @@ export const settingViewFields = {
     .meta({ id: 'Fallbacks' })
     .nullable()
     .describe('null: its own model alone is asked, once.'),
+  limits: limitsView.nullable().describe('null: without limits.'),
 };
 
 /** The settings as they are stored; absent: none. */
 export interface DeploymentSettings {
   log?: LogSettings;
   fallbacks?: FallbackSettings;
+  limits?: LimitSettings;
 }

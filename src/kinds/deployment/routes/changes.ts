@@ -30,8 +30,8 @@ export function registerChanges(app: App, deps: HttpDeps): void {
     },
     async (request) => {
       const { id, orgId, status, workflowId, spec } = await findServing(deps, request, request.params.deployment_id);
-      const { log, fallbacks, ...marks } = request.body;
-      const settings = await settingsOf(deps, request, { log, fallbacks }, spec.source);
+      const { log, fallbacks, limits, ...marks } = request.body;
+      const settings = await settingsOf(deps, request, { log, fallbacks, limits }, spec.source);
       await deps.db.org(orgId, (tx) => changeSettings(tx, id, settings));
       if (Object.keys(marks).length > 0) await mark(deps, { orgId, jobId: id, workflowId }, marks);
       return { id, status };

@@ -97,13 +97,11 @@ function registerCollection(app: App, deps: HttpDeps): void {
 }
 
 /** The creation of a deployment from a validated body. */
-async function creationOf(
-  deps: HttpDeps,
-  request: FastifyRequest,
-  { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, log, fallbacks, ...labels }: CreateDeployment,
-): Promise<Creation> {
+async function creationOf(deps: HttpDeps, request: FastifyRequest, body: CreateDeployment): Promise<Creation> {
+  const { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, ...rest } = body;
+  const { log, fallbacks, limits, ...labels } = rest;
   const resolved = await resolveSource(deps, request, requested);
-  const settings = await settingsOf(deps, request, { log, fallbacks }, resolved.source);
+  const settings = await settingsOf(deps, request, { log, fallbacks, limits }, resolved.source);
   const { judged, keep } = gateRequest
     ? await gateSpec(await checkedForCaller(deps, request), request, gateRequest, resolved)
     : { judged: { source: resolved.source, gate: null, container: null } };

@@ -15,7 +15,7 @@ type SettingsRequest = { [Name in keyof typeof settingFields]?: z.output<(typeof
 export async function settingsOf(
   deps: HttpDeps,
   request: FastifyRequest,
-  { log, fallbacks }: SettingsRequest,
+  { log, fallbacks, limits }: SettingsRequest,
   source: DeploymentSpec['source'],
 ): Promise<SettingChanges> {
   if (fallbacks) {
@@ -29,5 +29,5 @@ export async function settingsOf(
     );
     if (errors.length > 0) throw refuse.invalid(errors);
   }
-  return { log, fallbacks };
+  return { log, fallbacks, limits };
 }

@@ -52,8 +52,8 @@ export function deploymentView(
 }
 
 /** Settings; null: none. */
-function settingsView({ log, fallbacks }: DeploymentSettings) {
-  return { log: log ?? null, fallbacks: fallbacks ?? null };
+function settingsView({ log, fallbacks, limits }: DeploymentSettings) {
+  return { log: log ?? null, fallbacks: fallbacks ?? null, limits: limits ?? null };
 }
 
 /** Inference URLs of a deployment and its name. */

@@ -5,6 +5,7 @@ import type { DeploymentSettings } from '../contract/settings.js';
 /** The deployment that answers a request; `snapshotId` null: not ready. */
 export interface ServedDeployment extends Record<string, unknown> {
   id: string;
+  name: string;
   snapshotId: string | null;
   liveAt: Date | null;
   settings: DeploymentSettings;
@@ -13,7 +14,7 @@ export interface ServedDeployment extends Record<string, unknown> {
 /** The deployment with this id or serving this name; null: none. */
 export async function resolveDeployment(tx: Tx, ref: string): Promise<ServedDeployment | null> {
   const [row] = await tx.query<ServedDeployment>(
-    `select d.id, case when d.live_at is not null then d.snapshot_id end as "snapshotId", d.live_at as "liveAt", d.settings
+    `select d.id, d.name, case when d.live_at is not null then d.snapshot_id end as "snapshotId", d.live_at as "liveAt", d.settings
        from deployments d
       where d.deleted_at is null and d.id = coalesce(
         (select deployment_id from deployment_names where org_id = current_setting('app.org') and name = $1), $1)`,

@@ -16,6 +16,8 @@ export interface DeploymentCall extends ForwardedCall {
   correlationId: string | null;
   /** Tries of other models, or of the same one, before the answer; filled while it is asked. */
   failedTries: FailedTry[];
+  /** Subjects of limits for which its tokens and dollars count. */
+  limited: readonly string[];
   /** The caller's request, if its texts are kept. */
   kept: KeptRequest | null;
   reply: FastifyReply;
@@ -27,22 +29,26 @@ export function counting(
   textsOf: ReturnType<typeof createTextKeeper>,
 ): Recorder<DeploymentCall> {
   return {
-    async record(
-      { orgId, keyId, deploymentId, answerId, correlationId, kept, answeredBy, failedTries, provider, upstream, reply },
-      { httpStatus, response, latencyMs, promptTokens, completionTokens, costUsd },
-    ) {
+    async record(call, { httpStatus, response, latencyMs, promptTokens, completionTokens, costUsd }) {
+      const { kept, answeredBy, failedTries, provider, upstream, reply } = call;
       const isGone = reply.raw.destroyed && !reply.raw.writableFinished;
       const outcome = isGone ? 'aborted' : httpStatus >= 400 ? 'error' : 'ok';
       const failure = outcome === 'error' ? { failure: failureOf(httpStatus, response) } : {};
-      const read = kept && (await textsOf(orgId, kept, response));
+      const read = kept && (await textsOf(call.orgId, kept, response));
       const texts = read && { provider, model: upstream.model, ...read };
       const tries = failedTries.map(({ model, cost }) => ({ model: nameOf(model), costUsd: cost.costUsd }));
       const models = { model: answeredBy ? null : nameOf({ provider, upstream }), failedTries: tries };
-      await meter.count(
-        { orgId, keyId, deploymentId, answerId, correlationId },
-        { outcome, ...failure, latencyMs, promptTokens, completionTokens, costUsd, ...models, ...(texts && { texts }) },
-      );
-      return deploymentId;
+      await meter.count(call, {
+        outcome,
+        ...failure,
+        latencyMs,
+        promptTokens,
+        completionTokens,
+        costUsd,
+        ...models,
+        ...(texts && { texts }),
+      });
+      return call.deploymentId;
     },
     takeBackUnlessDelivered: () => {},
   };
