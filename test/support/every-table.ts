@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { paused } from '../../src/core/events/jobs.js';
 import type { Db } from '../../src/platform/db/db.js';
 import { writeCounters } from '../../src/kinds/deployment/store/counters.js';
+import { writeUses } from '../../src/kinds/deployment/store/uses.js';
 import { insertRequests } from '../../src/kinds/deployment/store/logged-requests.js';
 import { recordFeedback } from '../../src/kinds/deployment/store/feedback.js';
 import { insertDeployment, setSnapshot } from '../../src/kinds/deployment/store/deployments.js';
@@ -59,6 +60,7 @@ export const tables = [
   'deployment_labels',
   'deployment_changes',
   'deployment_counters',
+  'deployment_uses',
   'deployment_failures',
   'deployment_requests',
   'episode_answers',
@@ -165,6 +167,7 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
     const at = new Date().toISOString();
     const failures = [{ deploymentId, answerId: 'a', at, status: 502, code: 'c', message: '', latencyMs: 1 }];
     await writeCounters(tx, org, { counters: [counterOf({ deploymentId })], spend: [spend], episodes, failures });
+    await writeUses(tx, org, [{ subject: 'deployment name', counterId: randomUUID(), tokens: 1, usd: 1 }]);
     const texts = { provider: 'p', model: 'm', request: '{}', answer: '{}' };
     const totals = { outcome: 'ok' as const, latencyMs: 1, promptTokens: 1, completionTokens: 1, costUsd: 0 };
     const logged = { deploymentId: job.jobId, answerId: 'a', at, code: null, correlationId: null, ...texts, ...totals };

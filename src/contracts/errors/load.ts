@@ -6,7 +6,7 @@ export const loadCodes = {
     status: [429],
     at: ['problem'],
     retry: true,
-    meaning: 'A limit of requests in a minute is used up',
+    meaning: 'A limit of requests or tokens in a minute, or of calls at a time, is used up',
     remedy: 'Wait for `retry-after`',
   },
   quota_exceeded: {

@@ -5,6 +5,10 @@ import { correlationPattern } from '../../contracts/common.js';
 /** Names the episode that a call of a deployment is a part of. */
 export const correlationHeader = 'x-ratchet-correlation-id';
 
+/** Names for whom a call of a deployment is made, for limits of each. */
+export const tagHeader = 'x-ratchet-tag';
+export const tagPattern = /^[!-~]{1,64}$/;
+
 /** Path of a proxy call; its parts are validated later, so that errors have OpenAI's shape. */
 export const proxyParams = z.object({
   session_id: z.string(),
@@ -92,7 +96,7 @@ const failures = {
   413: 'The body is larger than 10 MiB, or has too many values.',
   415: 'The body is not application/json.',
   422: 'JSON that cannot be stored: NUL, a lone surrogate, a number beyond a double.',
-  429: "The provider's, a limit of the key or its organization, or too many failed authentications; see retry-after.",
+  429: "The provider's, a limit of the key, its organization or the deployment, or too many failed authentications; see retry-after.",
   502: "The provider is unreachable, broke off, or refused the service's key.",
   503: 'Draining, overloaded, or the database is unreachable.',
   504: 'The provider did not answer in time.',
@@ -143,6 +147,11 @@ export const deploymentHeaders = z.looseObject({
     .regex(correlationPattern)
     .optional()
     .describe('An episode of several calls, for feedback on all of them.'),
+  [tagHeader]: z
+    .string()
+    .regex(tagPattern)
+    .optional()
+    .describe('For whom the call is made, such as a tenant: the limits `per_tag` hold for each value.'),
 });
 
 /** Skips validation: the schema is documentation, the provider validates. */

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { BatchError, type Statement } from './batch.js';
 import type { Db, Tx } from './db.js';
 
@@ -9,16 +10,18 @@ export interface GroupCommit {
    * Postgres refuses fails alone.
    */
   tx(orgId: string, order: string): Tx;
+  /** Statements that follow each other in one transaction; returns the rows of each. */
+  batch(orgId: string, order: string, statements: readonly Statement[]): Promise<pg.QueryResultRow[][]>;
 }
 
 interface Waiting {
   order: string;
-  statement: Statement;
-  resolve(rows: never[]): void;
+  statements: readonly Statement[];
+  resolve(rows: pg.QueryResultRow[][]): void;
   reject(error: Error): void;
 }
 
-/** `most`: statements of one transaction, all of whose rows are in memory at once. */
+/** `most`: calls of one transaction, all of whose rows are in memory at once. */
 export function createGroupCommit(db: Pick<Db, 'orgBatch'>, most = 100): GroupCommit {
   // By organization; present while its transaction runs.
   const queues = new Map<string, Waiting[]>();
@@ -33,12 +36,12 @@ export function createGroupCommit(db: Pick<Db, 'orgBatch'>, most = 100): GroupCo
       try {
         const rows = await db.orgBatch(
           orgId,
-          group.map(({ statement }) => statement),
+          group.flatMap(({ statements }) => statements),
         );
-        for (const [at, { resolve }] of group.entries()) resolve(rows[at] as never[]);
+        for (const { statements, resolve } of group) resolve(rows.splice(0, statements.length));
         return;
       } catch (error) {
-        const refused = error instanceof BatchError ? group.splice(error.index, 1) : [];
+        const refused = error instanceof BatchError ? group.splice(ownerOf(group, error.index), 1) : [];
         // Without a refused statement all failed: the connection broke, or the commit did.
         const failed = refused.length > 0 ? refused : group.splice(0);
         for (const { reject } of failed) reject((error instanceof BatchError ? error.cause : error) as Error);
@@ -55,15 +58,24 @@ export function createGroupCommit(db: Pick<Db, 'orgBatch'>, most = 100): GroupCo
     setImmediate(() => void commitAll(orgId, first));
   }
 
+  const batch: GroupCommit['batch'] = (orgId, order, statements) =>
+    new Promise((resolve, reject) => enqueue(orgId, { order, statements, resolve, reject }));
   return {
+    batch,
     tx: (orgId, order) => ({
-      query: (text, values, name) =>
-        new Promise((resolve, reject) => {
-          const statement = { text, ...(values && { values }), ...(name && { name }) };
-          enqueue(orgId, { order, statement, resolve, reject });
-        }),
+      query: async (text, values, name) => {
+        const statement = { text, ...(values && { values }), ...(name && { name }) };
+        const [rows] = await batch(orgId, order, [statement]);
+        return rows as never[];
+      },
     }),
   };
+}
+
+/** The place of the call to which the statement at `index` belongs. */
+function ownerOf(group: readonly Waiting[], index: number): number {
+  let before = 0;
+  return group.findIndex(({ statements }) => (before += statements.length) > index);
 }
 
 function byOrder(left: Waiting, right: Waiting): number {

@@ -2,6 +2,7 @@
 import { deleteOldAnswers } from '../../access/store/idempotency.js';
 import { readStoredBytes } from '../../access/store/stored-bytes.js';
 import type { Db, Tx } from '../../platform/db/db.js';
+import { today } from '../../jobs/store/usage.js';
 import type { JobRef } from '../../jobs/store/events.js';
 import { keptMs, periods, type Period } from '../../core/deployments/periods.js';
 import { deleteRequests, readDeploymentsWithTexts } from '../../kinds/deployment/store/logged-requests.js';
@@ -57,6 +58,7 @@ const tables = [
   'deployment_versions',
   'deployment_changes',
   'deployment_counters',
+  'deployment_uses',
   'deployment_failures',
   'deployment_requests',
   'episode_answers',
@@ -121,13 +123,31 @@ async function deleteBefore(db: Db, orgId: string, table: string, column: string
 /** Days for which the spend of deleted jobs and of deployments' calls is kept. */
 const spendDays = 7;
 
+/**
+ * Deletes what counts for no limit any more. Processes lock such rows in another order, so those
+ * that are locked stay.
+ */
+async function deleteOldUses(tx: Tx, orgId: string): Promise<void> {
+  const old = {
+    call_slots: 'expires_at < now()',
+    request_windows: "starts_at < now() - interval '1 hour'",
+    deployment_uses: `minute < now() - interval '1 hour' and (day < ${today} or day_usd = 0)`,
+  };
+  for (const [table, isOld] of Object.entries(old))
+    await tx.query(
+      `delete from ${table} where ctid = any(array(
+         select ctid from ${table} where org_id = $1 and ${isOld} for update skip locked))`,
+      [orgId],
+    );
+}
+
 /** Deletes expired rows of an organization, and returns the bytes that it stores. */
 export async function tidyOrg(tx: Tx, orgId: string): Promise<number> {
   await tx.query(`delete from daily_spend where org_id = $1 and day < (now() at time zone 'utc')::date - $2::int`, [
     orgId,
     spendDays,
   ]);
-  await tx.query('delete from call_slots where org_id = $1 and expires_at < now()', [orgId]);
+  await deleteOldUses(tx, orgId);
   await deleteOldAnswers(tx, orgId, 10_000);
   return readStoredBytes(tx, orgId);
 }

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { connect, type Db } from '../../../src/platform/db/db.js';
 import type { JobRef } from '../../../src/jobs/store/events.js';
 import { deleteRows } from '../../../src/retention/store/delete.js';
-import { deleteOldAudit, deleteOrg, markOrg, readAnyJobs } from '../../../src/retention/store/orgs.js';
+import { deleteOldAudit, deleteOrg, markOrg, readAnyJobs, tidyOrg } from '../../../src/retention/store/orgs.js';
 import { fillEveryTable, tables } from '../../support/every-table.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 
@@ -66,4 +66,26 @@ test('entries of the audit log end by their age, and only where it is named', as
   expect(await left()).toEqual(['fresh', 'old', 'young']);
   await deleteOldAudit(db, 'two', 9);
   expect(await left()).toEqual(['fresh', 'young']);
+});
+
+test('what counts for no limit any more is deleted; what other transactions lock stays', async () => {
+  await admin.query(
+    `insert into request_windows values ('two', 'old', now() - interval '2 hours', 1), ('two', 'fresh', now(), 1),
+       ('two', 'locked', now() - interval '2 hours', 1)`,
+  );
+  await admin.query(
+    `insert into deployment_uses (org_id, subject, counter_id, tokens, usd, minute, minute_tokens, day, day_usd)
+     select 'two', name, gen_random_uuid(), 1, 1, now() - interval '2 hours', 1, (now() at time zone 'utc')::date - days, usd
+       from (values ('yesterday', 1, 1), ('without-spend', 0, 0), ('of-today', 0, 1)) as v(name, days, usd)`,
+  );
+  await db.org('two', async (tx) => {
+    await tx.query(`select from request_windows where subject = 'locked' for update`);
+    await db.org('two', (other) => tidyOrg(other, 'two'));
+  });
+  const left = async (table: string) =>
+    (
+      await admin.query<{ subject: string }>(`select subject from ${table} where org_id = 'two' order by subject`)
+    ).rows.map(({ subject }) => subject);
+  expect(await left('request_windows')).toEqual(['fresh', 'locked', 'two']);
+  expect(await left('deployment_uses')).toEqual(['deployment name', 'of-today']);
 });

@@ -258,6 +258,7 @@ class DeploymentState(TypedDict):
     gate: Optional[Dict[str, Any]]
     log: Optional[Dict[str, Any]]
     fallbacks: Optional[Dict[str, Any]]
+    limits: Optional[Dict[str, Any]]
     chat_completions_url: str
     name_chat_completions_url: str
     error: Optional[str]

@@ -82,6 +82,7 @@ class DeploymentRequest(TypedDict, total=False):
     gate: Mapping[str, Any]
     log: Optional[Mapping[str, Any]]
     fallbacks: Optional[Mapping[str, Any]]
+    limits: Optional[Mapping[str, Any]]
     tags: Sequence[str]
     metadata: Metadata
     notes: str

@@ -1,6 +1,7 @@
 /** How a name is served, whichever version answers: PATCH changes it at any time. */
 import { z } from 'zod';
 import { compilePattern } from '../../../util/linear-regex.js';
+import { limitDefaults, limitsSchema, limitsView, type LimitSettings } from './limits.js';
 import { servedPolicySchema } from './served-policy.js';
 import { frozenPolicySchema } from './snapshot.js';
 import { unlessMissing } from '../../../contracts/validation.js';
@@ -67,7 +68,7 @@ const fallbacksSchema = z.strictObject(fallbackFields, notFallbacks);
 export type FallbackSettings = z.output<typeof fallbacksSchema>;
 
 /** What a setting has that a request does not give. */
-export const defaultSettings = { log: logDefaults, fallbacks: fallbackDefaults };
+export const defaultSettings = { log: logDefaults, fallbacks: fallbackDefaults, limits: limitDefaults };
 
 /** Changes of settings, in a create and in PATCH: fields that are not given stay as they are. */
 export const changeFields = {
@@ -81,6 +82,11 @@ export const changeFields = {
     .meta({ id: 'FallbacksRequest' })
     .nullish()
     .describe('Further models, and tries, after 408, 429, 5xx, a refused key, a model that is gone, or a time-out.'),
+  limits: limitsSchema
+    .partial()
+    .meta({ id: 'DeploymentLimitsRequest' })
+    .nullish()
+    .describe('What callers may use of the name. null: no limits.'),
 };
 
 /** The settings in views. */
@@ -105,10 +111,12 @@ export const settingViewFields = {
     .meta({ id: 'Fallbacks' })
     .nullable()
     .describe('null: its own model alone is asked, once.'),
+  limits: limitsView.nullable().describe('null: without limits.'),
 };
 
 /** The settings as they are stored; absent: none. */
 export interface DeploymentSettings {
   log?: LogSettings;
   fallbacks?: FallbackSettings;
+  limits?: LimitSettings;
 }

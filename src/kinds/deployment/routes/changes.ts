@@ -33,8 +33,8 @@ export function registerChanges(app: App, deps: HttpDeps): void {
     },
     async (request) => {
       const { id, name, orgId, status, workflowId } = await findServing(deps, request, request.params.deployment_id);
-      const { log, fallbacks, ...marks } = request.body;
-      const settings = await settingsOf(deps, request, { log, fallbacks });
+      const { log, fallbacks, limits, ...marks } = request.body;
+      const settings = await settingsOf(deps, request, { log, fallbacks, limits });
       await deps.db.org(orgId, (tx) => changeSettings(tx, name, settings));
       if (Object.keys(marks).length > 0) await mark(deps, { orgId, jobId: id, workflowId }, marks);
       return { id, status };

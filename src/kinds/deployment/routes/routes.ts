@@ -110,9 +110,9 @@ async function creationOf(
   request: FastifyRequest,
   { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, ...more }: CreateDeployment,
 ): Promise<Creation> {
-  const { log, fallbacks, reason = null, ...labels } = more;
+  const { log, fallbacks, limits, reason = null, ...labels } = more;
   const resolved = await resolveSource(deps, request, requested);
-  const settings = await settingsOf(deps, request, { log, fallbacks });
+  const settings = await settingsOf(deps, request, { log, fallbacks, limits });
   const { judged, keep } = gateRequest
     ? await gateSpec(await checkedForCaller(deps, request), request, gateRequest, resolved)
     : { judged: { source: resolved.source, gate: null, container: null } };

@@ -14,7 +14,7 @@ type SettingsRequest = { [Name in keyof typeof changeFields]?: z.output<(typeof 
 export async function settingsOf(
   deps: HttpDeps,
   request: FastifyRequest,
-  { log, fallbacks }: SettingsRequest,
+  { log, fallbacks, limits }: SettingsRequest,
 ): Promise<SettingChanges> {
   if (fallbacks?.models) {
     const checked = await checkedForCaller(deps, request);
@@ -23,5 +23,5 @@ export async function settingsOf(
     );
     if (errors.length > 0) throw refuse.invalid(errors);
   }
-  return { log, fallbacks };
+  return { log, fallbacks, limits };
 }

@@ -80,8 +80,8 @@ export function deploymentView(
 }
 
 /** Settings; null: none. */
-function settingsView({ log, fallbacks }: DeploymentSettings) {
-  return { log: log ?? null, fallbacks: fallbacks ?? null };
+function settingsView({ log, fallbacks, limits }: DeploymentSettings) {
+  return { log: log ?? null, fallbacks: fallbacks ?? null, limits: limits ?? null };
 }
 
 /** A key that made a change. */

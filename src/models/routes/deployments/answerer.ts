@@ -12,10 +12,11 @@ import { forGraph, type AnswerForm } from '../forms/form.js';
 import { Forwarder } from '../forward.js';
 import { graphCall } from '../graph-call.js';
 import { frozenRequest, type ChatBody } from '../request.js';
-import { correlationHeader } from '../schema.js';
+import { correlationHeader, tagHeader, tagPattern } from '../schema.js';
 import { createServedSnapshots, type PreparedSnapshot } from '../served-snapshots.js';
 import { askSeveral, headerOf, nameOf, type Several } from './fallbacks.js';
 import { createTextKeeper, isSampled } from './kept-texts.js';
+import { DeploymentLimits } from './limits.js';
 import { DeploymentMeter } from './meter.js';
 import { refusal } from './not-ready.js';
 import { counting, purpose, type DeploymentCall, type ObservedRequest } from './recorder.js';
@@ -62,6 +63,7 @@ export class DeploymentAnswerer {
   /** Many requests arrive in bursts. */
   private readonly resolved = createSharedReads<ServedDeployment | null>();
   private readonly meter: DeploymentMeter;
+  private readonly limits: DeploymentLimits;
   private readonly budgets = new RetryBudget();
   private readonly forwarder: Forwarder<DeploymentCall>;
 
@@ -70,6 +72,7 @@ export class DeploymentAnswerer {
     this.answerIds = new AnswerIds(deps.secretKey);
     this.snapshots = createServedSnapshots(deps.db);
     this.meter = new DeploymentMeter(deps);
+    this.limits = new DeploymentLimits(deps);
     this.forwarder = new Forwarder<DeploymentCall>(
       deps,
       counting(this.meter, createTextKeeper(deps), deps.observe),
@@ -92,7 +95,10 @@ export class DeploymentAnswerer {
     void reply.header('x-ratchet-snapshot-id', found.snapshotId);
     if (body.messages.length === 0) throw noMessages();
     const correlationId = correlationOf(request);
+    const tag = tagOf(request);
     const served = await this.snapshots.get(orgId, found.snapshotId);
+    const models = modelsOf(served, found);
+    const limited = await this.limits.admit({ orgId, keyId, tag, deployment: found, models }, reply);
     const answerId = this.answerIds.issue(found.id);
     void reply.header('x-ratchet-answer-id', answerId);
     const trace = traceRequest(tracing, request, reply, {
@@ -116,6 +122,7 @@ export class DeploymentAnswerer {
       answerId,
       correlationId,
       failedTries: [],
+      limited,
       kept: isSampled(log, correlationId ?? answerId) ? { body, log } : null,
       redact: log?.redact ?? [],
       reply,
@@ -130,7 +137,7 @@ export class DeploymentAnswerer {
 
   async close(): Promise<void> {
     await this.forwarder.settled();
-    await this.meter.close();
+    await Promise.all([this.meter.close(), this.limits.close()]);
   }
 
   /** What answers a call: a graph, or its own model. */
@@ -178,13 +185,29 @@ export class DeploymentAnswerer {
   }
 }
 
+/** The models that may answer. */
+function modelsOf(served: PreparedSnapshot, { settings }: ServedDeployment) {
+  return served.kind === 'graph' ? served.policies : [served.policy, ...(settings.fallbacks?.models ?? [])];
+}
+
 /** The episode that a caller names. */
 function correlationOf({ headers }: FastifyRequest): string | null {
   const given = headers[correlationHeader];
   if (given === undefined) return null;
   if (typeof given === 'string' && correlationPattern.test(given)) return given;
-  const message = `${correlationHeader} must be 1 to 256 visible ASCII characters.`;
-  throw new ApiError(400, 'invalid_request', message, { errors: [{ pointer: '', message }] });
+  throw invalidHeader(`${correlationHeader} must be 1 to 256 visible ASCII characters.`);
+}
+
+/** For whom a caller asks; empty: no one in particular. */
+function tagOf({ headers }: FastifyRequest): string {
+  const given = headers[tagHeader];
+  if (given === undefined) return '';
+  if (typeof given === 'string' && tagPattern.test(given)) return given;
+  throw invalidHeader(`${tagHeader} must be 1 to 64 visible ASCII characters.`);
+}
+
+function invalidHeader(message: string): ApiError {
+  return new ApiError(400, 'invalid_request', message, { errors: [{ pointer: '', message }] });
 }
 
 function noMessages(): ApiError {

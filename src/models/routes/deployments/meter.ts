@@ -14,6 +14,7 @@ import type { LoggedRequest } from '../../../kinds/deployment/store/logged-reque
 import { retryTransient } from '../../../platform/db/patience.js';
 import { settleWithin } from '../../../platform/http/server/in-time.js';
 import { PendingCounts, type Counter } from './pending-counts.js';
+import { UseCounters } from './use-counters.js';
 
 /** Above this many deployments, counters idle for this long are dropped. */
 const kept = 1_000;
@@ -29,6 +30,8 @@ export interface CountedCall {
   answerId: string;
   /** The episode that the answer is a part of; null: none. */
   correlationId: string | null;
+  /** Subjects of limits for which its tokens and dollars count. */
+  limited?: readonly string[];
 }
 
 /** The outcome of a request to a deployment; null: unknown. */
@@ -67,6 +70,7 @@ export class DeploymentMeter {
   private readonly entries = new Map<string, Entry>();
   /** Of the current day, by organization and key. */
   private readonly spend = new Map<string, SpendCounter>();
+  private readonly uses = new UseCounters();
   private readonly orgs = new Map<string, PendingCounts>();
   private isClosed = false;
 
@@ -81,7 +85,7 @@ export class DeploymentMeter {
    * later, unless the process is killed first. Never rejects.
    */
   async count(call: CountedCall, request: CountedRequest): Promise<void> {
-    const { orgId, keyId, deploymentId, answerId, correlationId } = call;
+    const { orgId, keyId, deploymentId, answerId, correlationId, limited = [] } = call;
     const at = Date.now();
     const pending = this.orgs.get(orgId) ?? new PendingCounts(orgId);
     this.orgs.set(orgId, pending);
@@ -93,6 +97,8 @@ export class DeploymentMeter {
       pending.episodes.add({ deploymentId, answerId, correlationId });
     this.addDetails(pending, call, request, new Date(at).toISOString());
     const costUsd = knownCost(request);
+    const used = { tokens: (request.promptTokens ?? 0) + (request.completionTokens ?? 0), usd: costUsd };
+    for (const subject of limited) pending.uses.add(this.uses.add(orgId, subject, used));
     if (costUsd > 0) {
       const counter = this.spendOf(orgId, keyId);
       counter.costUsd += costUsd;

@@ -8,6 +8,7 @@ import {
   type SpendCounter,
 } from '../../../kinds/deployment/store/counters.js';
 import { insertRequests, type LoggedRequest } from '../../../kinds/deployment/store/logged-requests.js';
+import { writeUses, type UseCounter } from '../../../kinds/deployment/store/uses.js';
 import type { Db } from '../../../platform/db/db.js';
 
 export interface Counter extends DeploymentCounter {
@@ -26,6 +27,8 @@ export class PendingCounts {
   readonly orgId: string;
   readonly counters = new Set<Counter>();
   readonly spend = new Set<SpendCounter>();
+  /** For limits. */
+  readonly uses = new Set<UseCounter>();
   readonly episodes = new Set<EpisodeAnswer>();
   /** The latest of each deployment. */
   readonly failures = new Map<string, Failure[]>();
@@ -58,17 +61,24 @@ export class PendingCounts {
 
   /** Writes what is pending once connected, so that it includes counts from the wait. */
   async write(db: Pick<Db, 'orgApart'>): Promise<void> {
-    const { taken, spent, episodes, failures, texts, waiting } = await db.orgApart(this.orgId, async (tx) => {
+    const { taken, spent, used, episodes, failures, texts, waiting } = await db.orgApart(this.orgId, async (tx) => {
       const taken = [...this.counters].map((counter) => ({ counter, requests: counter.requests }));
       const spent = [...this.spend].map((counter) => ({ counter, costUsd: counter.costUsd }));
-      const [episodes, failures, waiting] = [[...this.episodes], [...this.failures], [...this.waiting]];
+      const used = [...this.uses].map((counter) => ({ counter, state: { ...counter } }));
+      const [episodes, failures] = [[...this.episodes], [...this.failures]];
       const counts = { counters: [...this.counters], spend: [...this.spend], episodes };
       const texts = this.nextTexts();
+      // A request is written when its texts are, too.
+      const waiting = texts.length === this.texts.size ? [...this.waiting] : [];
       await writeCounters(tx, this.orgId, { ...counts, failures: failures.flatMap(([, latest]) => latest) });
+      const states = used.map(({ state }) => state);
+      if (states.length > 0) await writeUses(tx, this.orgId, states);
       if (texts.length > 0) await insertRequests(tx, this.orgId, texts);
-      return { taken, spent, episodes, failures, texts, waiting };
+      return { taken, spent, used, episodes, failures, texts, waiting };
     });
     for (const { counter, costUsd } of spent) if (counter.costUsd === costUsd) this.spend.delete(counter);
+    for (const { counter, state } of used)
+      if (counter.tokens === state.tokens && counter.usd === state.usd) this.uses.delete(counter);
     for (const answer of episodes) this.episodes.delete(answer);
     for (const one of texts) if (this.texts.delete(one)) this.textBytes -= bytesOf(one);
     // A later failure is in another list, and a repeated one changes nothing.
@@ -77,8 +87,7 @@ export class PendingCounts {
       counter.written = requests;
       if (counter.requests === requests) this.counters.delete(counter);
     }
-    // A request is written when its texts are, too.
-    if (this.texts.size === 0) for (const done of waiting) done();
+    for (const done of waiting) done();
   }
 
   /** The first texts, one at least. */

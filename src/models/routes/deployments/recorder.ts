@@ -21,6 +21,8 @@ export interface DeploymentCall extends ForwardedCall {
   correlationId: string | null;
   /** Tries of other models, or of the same one, before the answer; filled while it is asked. */
   failedTries: FailedTry[];
+  /** Subjects of limits for which its tokens and dollars count. */
+  limited: readonly string[];
   /** The caller's request, if its texts are kept. */
   kept: KeptRequest | null;
   /** What is replaced in texts before they are stored. */

@@ -886,6 +886,23 @@ create table deployment_counters (
 -- The counters that have expired.
 create index deployment_counters_by_age on deployment_counters (org_id, width, start) where width <> 'all';
 
+-- Tokens and dollars of a deployment's name that one process has counted: for the name, a key or a
+-- tag with such a limit. Totals only grow; what a write adds belongs to the minute and the day of it.
+create table deployment_uses (
+  org_id text not null,
+  -- whose uses, and of which name
+  subject text not null,
+  counter_id uuid not null,
+  tokens bigint not null,
+  usd double precision not null,
+  minute timestamptz not null,
+  minute_tokens bigint not null,
+  -- UTC
+  day date not null,
+  day_usd double precision not null,
+  primary key (org_id, subject, counter_id)
+) with (fillfactor = 50);
+
 -- The latest failed requests of a deployment.
 create table deployment_failures (
   deployment_id text not null,
@@ -1051,7 +1068,7 @@ begin
     'sensor_frames',
     'graph_tasks',
     'snapshots', 'deployments', 'deployment_names', 'deployment_counters',
-    'deployment_versions', 'deployment_labels', 'deployment_changes',
+    'deployment_uses', 'deployment_versions', 'deployment_labels', 'deployment_changes',
     'deployment_failures', 'deployment_requests', 'episode_answers', 'deployment_feedback',
     'deployment_metrics',
     'datasets', 'dataset_rows',

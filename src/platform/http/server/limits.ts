@@ -65,7 +65,7 @@ export function createLimiter({ db, log }: Pick<HttpDeps, 'db' | 'log'>): Limite
 }
 
 /** The fields of draft-ietf-httpapi-ratelimit-headers. */
-function fieldsOf(requests: readonly LimitState[], calls: readonly LimitState[]): Record<string, string> {
+export function fieldsOf(requests: readonly LimitState[], calls: readonly LimitState[]): Record<string, string> {
   const policies = [
     ...requests.map(({ of, limit }) => `"${of}";q=${limit};w=60`),
     ...calls.map(({ of, limit }) => `"${of}-calls";q=${limit};qu="concurrent-requests"`),

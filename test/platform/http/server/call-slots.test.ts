@@ -168,3 +168,35 @@ test('a call that waits for Postgres in vain holds no slot', async () => {
   expect(await isFree(slots, key)).toBe(true);
   await slots.close();
 });
+
+test('a process forgets what is not in use, and keeps a bounded number of portions', async () => {
+  const take: SharedLimit['take'] = () => Promise.resolve({ granted: 1, left: 0, secondsLeft: 15 });
+  const slots = new SharedUses({ name: 'callsInFlight', isHeld: true, take }, log);
+  const first = keyOf(1);
+  await slots.take(first);
+  const unused = keyOf(1);
+  (await slots.take(unused)).release();
+  for (let n = 0; n < 20_010; n += 1) (await slots.take(keyOf(1))).release();
+  const { holdings } = slots as unknown as { holdings: Map<string, unknown> };
+  expect(holdings.size).toBeLessThanOrEqual(20_000);
+  expect([first, unused].map(({ id }) => holdings.has(`default ${id}`))).toEqual([true, false]);
+  await slots.close();
+});
+
+test('a use of a portion that is over gives nothing back to the next one', async () => {
+  const portions = [
+    { granted: 1, left: 0, secondsLeft: 0.001 },
+    { granted: 1, left: 0, secondsLeft: 60 },
+  ];
+  const take: SharedLimit['take'] = () => Promise.resolve(portions.shift() ?? { granted: 0, left: 0, secondsLeft: 60 });
+  const requests = new SharedUses({ name: 'requestsPerMinute', isHeld: false, take }, log);
+  const key = keyOf(1);
+  const of = { ...key, limits: [{ ...key.limits[0]!, requestsPerMinute: 1 }] };
+  const first = await requests.take(of);
+  const end = performance.now() + 2;
+  await until('its time is over', () => performance.now() > end);
+  expect((await requests.take(of)).exceeded).toBeNull();
+  first.release();
+  expect((await requests.take(of)).exceeded).not.toBeNull();
+  await requests.close();
+});
