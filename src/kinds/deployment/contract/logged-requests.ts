@@ -10,7 +10,7 @@ const time = z.iso.datetime({ offset: true });
 /** A number in a query. */
 const numberParameter = z
   .unknown()
-  .transform((text) => (typeof text === 'string' && /^-?\d{1,16}(\.\d{1,16})?$/.test(text) ? Number(text) : text))
+  .transform((text) => (typeof text === 'string' && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : text))
   .pipe(z.number('must be a number'))
   .meta({ type: 'number' });
 
