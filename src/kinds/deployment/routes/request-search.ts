@@ -1,4 +1,4 @@
-/** Searches kept requests in parts, each of which looks at a limited number of them. */
+/** Searches kept requests page by page; a page scans a limited number of them. */
 import type { Db } from '../../../platform/db/db.js';
 import type { Position } from '../../../platform/db/positions.js';
 import type { exportQuerySchema } from '../contract/logged-requests.js';

@@ -37,9 +37,9 @@ export interface Several {
   settings: FallbackSettings;
   /** Bounds retries; another model is none. */
   budget: { take(): boolean };
-  /** Gets the tries that failed, as they do; not the first one if its failure is told. */
+  /** Failed tries, added as they fail; without the first one if its failure is the answer. */
   failed: FailedTry[];
-  /** Called with each model that is asked, and with the one whose failure is told. */
+  /** Called with each model before it is asked, and with the model whose failure is the answer. */
   onAsked: (model: Model) => void;
   /** Whether nobody waits for an answer: then no further try is bought. */
   isGone: () => boolean;

@@ -30,16 +30,19 @@ export interface DeploymentCall extends ForwardedCall {
   reply: FastifyReply;
 }
 
-/** A counted request for the metrics; see `service/metrics/deployments`. */
+/** A counted request, for metrics. Unknown tokens are null. */
 export interface ObservedRequest {
   organization: string;
+  /** The name that was served, and the version that answered. */
   deployment: string;
   version: number;
   outcome: 'ok' | 'error' | 'aborted';
+  /** Of an error. */
   code: string | null;
   seconds: number;
   promptTokens: number | null;
   completionTokens: number | null;
+  /** Known dollars of all tries. */
   costUsd: number;
 }
 

@@ -10,7 +10,7 @@ import { createSession } from '../../../platform/http/support.js';
 import { deploymentsOfFile, saying } from './support.js';
 
 // Invariants: a branch has the content of its parent but for the given parts, and says whose it is;
-// changed content has nobody's reward.
+// edited content has no measured reward.
 
 const it = deploymentsOfFile();
 const policy = { provider: 'openai', model: 'gpt-4o', temperature: 1 };

@@ -11,7 +11,7 @@ import { runs } from '../../../support/runs.js';
 const db = databaseOfFile(4);
 const write = (...counters: UseCounter[]) => db.orgApart('default', (tx) => writeUses(tx, 'default', counters));
 const read = (...subjects: string[]) => db.orgApart('default', (tx) => readUses(tx, 'default', subjects));
-/** Moves what is written into other minutes and days: the clock of Postgres goes the other way. */
+/** Dates stored counts later or earlier, as if the clock of Postgres had moved. */
 const shift = (subject: string, minutes: number, days: number) =>
   db.org('default', (tx) =>
     tx.query(
