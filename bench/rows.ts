@@ -20,6 +20,7 @@ import * as portkey from './rows/portkey.js';
 import * as proxy from './rows/proxy.js';
 import * as sse from './rows/sse.js';
 import * as strangers from './rows/strangers.js';
+import * as rollouts from './rows/rollouts.js';
 import * as size from './size.js';
 
 /** A group of rows measured in one world. */
@@ -62,6 +63,7 @@ export const comparisons: readonly (Comparison & { onRequest?: true })[] = [
   { name: 'gepa', run: () => gepa.run(), seconds: 1_800 },
   { name: 'slow-gepa', run: () => gepa.runSlow(), seconds: 3_600, onRequest: true },
   { name: falseAlarms.name, run: () => falseAlarms.run(), seconds: 3_600, onRequest: true },
+  { name: rollouts.name, run: () => rollouts.run(), seconds: 3_600, onRequest: true },
   { name: realText.name, run: (options) => realText.run(options), seconds: 172_800, onRequest: true },
   { name: size.name, run: () => size.run(), seconds: 3_900, onRequest: true },
   { ...growth.starts, onRequest: true },

@@ -73,10 +73,14 @@ export function addPairs(test: SequentialTest, pairs: readonly RewardPair[]): Se
 export type TestVerdict = 'better' | 'worse' | 'not_better' | null;
 
 /** The verdict on the child after these pairs; the test ends after `horizon` pairs. */
-export function judgeTest({ pairs, sum, squares }: SequentialTest, horizon: number): TestVerdict {
+export function judgeTest(
+  { pairs, sum, squares }: SequentialTest,
+  horizon: number,
+  rates: { accept: number; reject: number } = errorRates,
+): TestVerdict {
   // A sum of the other sign is no evidence: there e is at most 1.
-  if (sum > 0 && logEvidence(sum, squares) >= -Math.log(errorRates.accept)) return 'better';
-  if (sum < 0 && logEvidence(-sum, squares) >= -Math.log(errorRates.reject)) return 'worse';
+  if (sum > 0 && logEvidence(sum, squares) >= -Math.log(rates.accept)) return 'better';
+  if (sum < 0 && logEvidence(-sum, squares) >= -Math.log(rates.reject)) return 'worse';
   return pairs >= horizon ? 'not_better' : null;
 }
 
