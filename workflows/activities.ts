@@ -41,7 +41,7 @@ const recordedWork = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-/** Waits for another job, of any length. */
+/** Waits for another job, or for what callers report, of any length. */
 const waits = proxyActivities<Activities>({
   startToCloseTimeout: '12 hours',
   heartbeatTimeout,
@@ -62,7 +62,7 @@ export const { awaitsTraffic, readTimeLeft, recordIgnored, isDelivered, abandonW
 export const { snapshotSource, nextIncumbent, nextRepeats, concludeGate, promoteDeployment, closeDeployment } =
   decisiveTransaction;
 export const { readGateEvaluation } = decisiveTransaction;
-export const { awaitGateEvaluation } = waits;
+export const { awaitGateEvaluation, followCanary } = waits;
 export const { requestCancellation } = requests;
 export const { prepare } = probes;
 export const { drive } = recordedWork;

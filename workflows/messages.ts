@@ -1,5 +1,6 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineQuery, defineSignal } from '@temporalio/workflow';
+import type { CanarySeen } from '../activities/index.js';
 import type { JobFigures } from '../src/core/jobs/progress.js';
 
 /** The header of workflows and activities that names their installation. */
@@ -36,8 +37,9 @@ export const statusQuery = defineQuery<StatusView>('status');
 
 /** The answer of a deployment to the same query. `evaluation`: the job that its gate waits for. */
 export interface DeploymentView {
-  status: 'pending' | 'building' | 'ready' | 'failed';
+  status: 'pending' | 'building' | 'rolling_out' | 'ready' | 'failed';
   evaluation?: string;
+  canary?: CanarySeen;
 }
 export const deploymentStatusQuery = defineQuery<DeploymentView>('status');
 

@@ -15,8 +15,10 @@ import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
 import { lockOpenJob } from '../jobs/spec.js';
 import { lockOwnJob, lockOwnOpenJob } from '../own-job.js';
+import { closeLive } from './close-live.js';
 import { awaitEvaluationActivities } from './await-evaluation.js';
 import { gateActivities, gateRun, type GateRun } from './gate.js';
+import { beginCanaryOf, canaryActivities } from './canary.js';
 import { deleted, requireUndeleted } from './undeleted.js';
 
 /** Builds a deployment: its snapshot, its gate, and its end. */
@@ -25,6 +27,7 @@ export function deploymentActivities(deps: ActivityDeps) {
   return {
     ...gateActivities(deps),
     ...awaitEvaluationActivities(deps),
+    ...canaryActivities(deps),
 
     /** Stores a snapshot of the deployment's source. Returns its gate's evaluation, or null. */
     snapshotSource: (job: JobRef): Promise<{ candidate: GateRun | null; comparesWith: 'incumbent' | 'nothing' }> =>
@@ -45,25 +48,24 @@ export function deploymentActivities(deps: ActivityDeps) {
       }),
 
     /**
-     * Makes the deployment live and closes its job. `against`: the deployment that its gate
+     * Makes the deployment live and closes its job, or begins its canary. `against`: what its gate
      * compared it with; `moved`: another deployment is live by now, and nothing was done.
      */
-    async promoteDeployment({ against, ...job }: JobRef & { against?: string | null }): Promise<'done' | 'moved'> {
+    async promoteDeployment({
+      against,
+      ...job
+    }: JobRef & { against?: string | null }): Promise<'done' | 'canary' | 'moved'> {
       const { result, isClosed } = await db.org(job.orgId, async (tx) => {
         // An earlier attempt did it, and its result was lost.
         if ((await lockJob(tx, job)).status === 'completed') return { result: 'done' as const, isClosed: false };
         await lockOpenJob(tx, job);
-        const result = await promote(tx, job, against);
+        const { name, canary } = await readSpec<DeploymentSpec>(tx, job.jobId);
+        const begun = canary && (await beginCanaryOf(tx, job, { name, plan: canary, judgedAgainst: against }));
+        if (begun === 'begun') return { result: 'canary' as const, isClosed: false };
+        const result = begun === 'moved' ? begun : await promote(tx, job, { judgedAgainst: against });
         if (result === 'moved') return { result, isClosed: false };
         if (result === 'deleted') throw deleted();
-        const isClosed = await finishJob(tx, job, {
-          status: 'completed',
-          stoppedBy: null,
-          error: null,
-          accepted: [],
-          events: endEvents('deployment', { status: 'completed' }, { note: 'ready and live' }),
-        });
-        return { result: 'done' as const, isClosed };
+        return { result: 'done' as const, isClosed: await closeLive(tx, job) };
       });
       if (isClosed) metrics.jobEnded('deployment', 'completed');
       return result;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { Roles } from '../service/config.js';
 import { exampleModel } from '../util/example-models.js';
 import { stopEarly } from '../service/processes/early-stop.js';
@@ -145,15 +145,31 @@ program
   .requiredOption('--name <name>', 'the name that callers use')
   .option('--model <provider/model>', 'the model of a file; default: that of ratchet.json')
   .option('--gate <file.json>', 'the gate of the deployment, as in the API')
+  .option('--rollout <file.json>', 'the steps by which it takes requests, as in the API; default: all at once')
   .option('--json', 'the deployment as JSON')
   .addHelpText(
     'after',
     examplesOf(
       'deploy ses_0123 --name support --gate gate.json',
+      'deploy ses_0123 --name support --rollout rollout.json',
       `deploy best-prompt.txt --name support --model ${exampleModel}`,
     ),
   )
   .action(lazily(async () => (await import('./commands/deploy.js')).deploy));
+program
+  .command('rollout')
+  .description('how far a new version of a name has come; pause, resume, promote or roll_back decides')
+  .argument('<name>', 'the name, or the id of the new version')
+  .addArgument(
+    new Argument('[action]', 'what to do; default: show it').choices(['pause', 'resume', 'promote', 'roll_back']),
+  )
+  .option('--reason <text>', 'why, for the list of changes')
+  .option('--json', 'as JSON')
+  .addHelpText(
+    'after',
+    examplesOf('rollout support', 'rollout support promote --reason "Two days without a complaint"'),
+  )
+  .action(lazily(async () => (await import('./commands/rollout.js')).rollout));
 program
   .command('doctor')
   .description('checks of the service, the model and a container')

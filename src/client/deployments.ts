@@ -81,6 +81,16 @@ export class DeploymentHandle extends Handle<Answer<'getDeployment'>, Answer<'cr
     return this.client.request('rollBackDeployment', { ...options, path: this.path, body });
   }
 
+  /** How far its rollout has come; of a name that of the newest version. */
+  rollout(options?: CallOptions): Promise<Answer<'getRollout'>> {
+    return this.client.request('getRollout', { ...options, path: this.path });
+  }
+
+  /** Pauses, resumes, promotes or rolls back its rollout, or that of its name. */
+  decideRollout(body: Body<'decideRollout'>, options?: CallOptions): Promise<Answer<'decideRollout'>> {
+    return this.client.request('decideRollout', { ...options, path: this.path, body });
+  }
+
   /** The labels of its name. */
   labels(options?: CallOptions): Promise<Answer<'listDeploymentLabels'>> {
     return this.client.request('listDeploymentLabels', { ...options, path: this.path });

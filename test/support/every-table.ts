@@ -59,6 +59,8 @@ export const tables = [
   'deployment_versions',
   'deployment_labels',
   'deployment_changes',
+  'deployment_canaries',
+  'canary_values',
   'deployment_counters',
   'deployment_uses',
   'deployment_failures',
@@ -172,8 +174,8 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
     const totals = { outcome: 'ok' as const, latencyMs: 1, promptTokens: 1, completionTokens: 1, costUsd: 0 };
     const logged = { deploymentId: job.jobId, answerId: 'a', at, code: null, correlationId: null, ...texts, ...totals };
     await insertRequests(tx, org, [logged]);
-    const subject = { orgId: org, name: 'name', deploymentId: null };
-    const about = { answerId: 'a', answered: { deploymentId: job.jobId, at: new Date() } };
+    const subject = { orgId: org, name: 'name', deploymentId: null, unitOf: () => 'u' };
+    const about = { answerId: 'a', answered: { deploymentId: job.jobId, at: new Date(), unit: 'u' } };
     await recordFeedback(tx, { ...subject, about }, { key: '', content: { reward: 1 } });
     await tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ($1, 'k', '')`, [org]);
     await tx.query(`insert into deletions (job_id, org_id, what) values ($1, $2, 'events')`, [job.jobId, org]);

@@ -42,7 +42,7 @@ export function publishStored(
   return db
     .org(orgId, async (tx) => {
       await lockJob(tx, { orgId, jobId });
-      const found = await promote(tx, { orgId, jobId }, against);
+      const found = await promote(tx, { orgId, jobId }, { judgedAgainst: against });
       if (found === 'deleted') throw new Deleted();
       if (found === 'promoted') await finishJob(tx, { orgId, jobId }, ready);
       return found;

@@ -1,9 +1,10 @@
 import { ApplicationFailure, CancellationScope, setCurrentDetails, setHandler } from '@temporalio/workflow';
-import type { GateRun } from '../../activities/index.js';
+import type { GateRun, CanarySeen } from '../../activities/index.js';
 import { failureOf } from '../../src/core/jobs/fault.js';
 import {
   closeDeployment,
   concludeGate,
+  followCanary,
   snapshotSource,
   nextIncumbent,
   nextRepeats,
@@ -20,7 +21,7 @@ import { runGateEvaluation } from './gate-evaluation.js';
 /** The gate is judged again where the live deployment changed meanwhile, at most this often. */
 const maxRounds = 20;
 
-/** Freezes a source, judges it by its gate and makes it live. A failure changes nothing live. */
+/** Freezes a source, judges it by its gate, and makes it live, at once or step by step. */
 export async function deploymentWorkflow(input?: unknown): Promise<void> {
   const job = readJob(input);
   const lists = new JobLists(job);
@@ -40,6 +41,16 @@ export async function deploymentWorkflow(input?: unknown): Promise<void> {
     await runGateEvaluation(job, run);
     show({ status: 'building' });
     await lists.refresh();
+  };
+  const followToEnd = async () => {
+    let seen: CanarySeen | null = null;
+    for (;;) {
+      const next: CanarySeen | 'live' = await followCanary({ ...job, seen });
+      if (next === 'live') return;
+      seen = next;
+      show({ status: 'rolling_out', canary: next });
+      await lists.refresh();
+    }
   };
   setHandler(deploymentStatusQuery, () => view, {
     description: "Status of the deployment, and its gate's current evaluation.",
@@ -64,7 +75,8 @@ export async function deploymentWorkflow(input?: unknown): Promise<void> {
       if (candidate) await concludeGate({ ...job, candidate, incumbent, repeats });
       // Without a comparison it does not matter which deployment is live by now.
       const published = await promoteDeployment(incumbent ? { ...job, against: incumbent.deploymentId } : job);
-      if (published === 'done') break;
+      if (published === 'canary') await followToEnd();
+      if (published !== 'moved') break;
     }
     const completed: JobOutcome = { status: 'completed', stoppedBy: 'completed', error: null };
     await CancellationScope.nonCancellable(() => end({ status: 'ready' }, completed));
@@ -81,8 +93,12 @@ export async function deploymentWorkflow(input?: unknown): Promise<void> {
 }
 
 /** What a deployment does or waits for, and since when. */
-function detailsOf({ status, evaluation }: DeploymentView): string {
+function detailsOf({ status, evaluation, canary }: DeploymentView): string {
   const since = `since ${new Date().toISOString()}`;
+  if (canary) {
+    const { step, percent, isShadow, status: state } = canary;
+    return `canary: step ${step}, ${percent} % of the requests${isShadow ? ' in shadow' : ''}, ${state} ${since}`;
+  }
   if (evaluation) return `gate: evaluation ${evaluation} ${since}`;
   return status === 'building' ? `building ${since}` : status;
 }

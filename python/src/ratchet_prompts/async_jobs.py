@@ -258,6 +258,14 @@ class AsyncDeployment(AsyncJob):
         """Gives the name back to the deployment that had it before."""
         return await self._command("rollback", None if reason is None else {"reason": reason})
 
+    async def rollout(self) -> Any:
+        """How far its rollout has come; of a name that of the newest version."""
+        return await self._read("rollout")
+
+    async def decide_rollout(self, action: str, reason: Optional[str] = None) -> Any:
+        """Decides its rollout, or that of its name: pause, resume, promote or roll_back."""
+        return await self._command("rollout", {"action": action, "reason": reason})
+
     async def labels(self) -> List[t.DeploymentLabel]:
         """The labels of its name; the first is `production`."""
         return cast(List[t.DeploymentLabel], (await self._read("labels"))["labels"])

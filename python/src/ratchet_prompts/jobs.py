@@ -245,6 +245,14 @@ class Deployment(Job):
         """Gives the name back to the deployment that had it before."""
         return self._command("rollback", None if reason is None else {"reason": reason})
 
+    def rollout(self) -> Any:
+        """How far its rollout has come; of a name that of the newest version."""
+        return self._read("rollout")
+
+    def decide_rollout(self, action: str, reason: Optional[str] = None) -> Any:
+        """Decides its rollout, or that of its name: pause, resume, promote or roll_back."""
+        return self._command("rollout", {"action": action, "reason": reason})
+
     def labels(self) -> List[t.DeploymentLabel]:
         """The labels of its name; the first is `production`."""
         return cast(List[t.DeploymentLabel], (self._read("labels"))["labels"])

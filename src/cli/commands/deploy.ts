@@ -17,6 +17,7 @@ export interface DeployOptions {
   name: string;
   model?: string;
   gate?: string;
+  rollout?: string;
   json?: boolean;
 }
 
@@ -24,13 +25,14 @@ type Deployment = Answer<'getDeployment'>;
 type Source = Body<'createDeployment'>['source'];
 /** Read as JSON; the service checks it. */
 export type Gate = NonNullable<Body<'createDeployment'>['gate']>;
+export type Rollout = NonNullable<Body<'createDeployment'>['rollout']>;
 
-/** Serves a job's best prompt, or that of a file, under a name; waits for its gate. */
-export async function deploy(from: string, { name, model, gate: given, json = false }: DeployOptions): Promise<void> {
+/** Serves a job's best prompt, or that of a file, under a name; waits for gate and rollout. */
+export async function deploy(from: string, { name, model, json = false, ...options }: DeployOptions): Promise<void> {
   const source = await sourceOf(from, model);
-  const gate = given === undefined ? null : ((await readJsonOption(given, '--gate')).value as Gate);
+  const { gate = null, rollout = null } = await readParts(options);
   await withService(async (client, service) => {
-    const created = await client.createDeployment({ name, source, ...(gate !== null && { gate }) });
+    const created = await client.createDeployment({ name, source, ...(gate && { gate }), ...(rollout && { rollout }) });
     noteJob(client, created.id);
     const deployment = await created.wait({ onEvent: ({ message }) => note(`  ${message}`) });
     if (json) sayJson(deployment);
@@ -42,6 +44,13 @@ export async function deploy(from: string, { name, model, gate: given, json = fa
         `The address ends with this command. To serve ${name}, run "ratchet" in ${dirname(service.dataDir!)}: it serves what is in ${service.dataDir}.`,
       );
   });
+}
+
+async function readParts({ gate, rollout }: Pick<DeployOptions, 'gate' | 'rollout'>) {
+  return {
+    ...(gate !== undefined && { gate: (await readJsonOption(gate, '--gate')).value as Gate }),
+    ...(rollout !== undefined && { rollout: (await readJsonOption(rollout, '--rollout')).value as Rollout }),
+  };
 }
 
 /** The `source` of the request: a job by its id, otherwise a file of a prompt. */

@@ -1,6 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { sourceOf, type Gate } from '../commands/deploy.js';
+import { sourceOf, type Gate, type Rollout } from '../commands/deploy.js';
 import type { Files } from '../task/files.js';
 import { answer } from './answer.js';
 import { refuseTargets } from './bounds.js';
@@ -24,11 +24,17 @@ export function registerDeploymentTools(server: McpServer, service: ToolService,
           .describe(
             'The evaluation to pass, such as {"dataset": {"dataset_id": "…"}, "scorer": "exact", "min_improvement": 0}.',
           ),
+        rollout: z
+          .looseObject({})
+          .optional()
+          .describe(
+            'Steps by which it takes requests, such as {"steps": [1, 10, 50, 100], "hold": "30m"}. Default: all at once.',
+          ),
       }),
     },
-    async ({ source, name, model, gate }) => {
+    async ({ source, name, model, gate, rollout }) => {
       refuseTargets(gate, 'gate');
-      const given = gate && { gate: gate as Gate };
+      const given = { ...(gate && { gate: gate as Gate }), ...(rollout && { rollout: rollout as Rollout }) };
       const body = { name, source: await sourceOf(source, model, files), ...given };
       return service.use(async (connection) => {
         const created = await connection.client.request('createDeployment', { body });

@@ -86,6 +86,13 @@ export const jobCodes = {
     meaning: 'The gate runs on a data set, but the name serves a graph or spans inside calls',
     remedy: 'Use a gate with `container_url`, or `min_reward`',
   },
+  canary_rolled_back: {
+    status: [],
+    at: ['error_details'],
+    retry: false,
+    meaning: 'The rollout ended with the version before; the message says why',
+    remedy: 'Look at its events, then deploy a better version',
+  },
   gate_overtaken: {
     status: [],
     at: ['error_details'],

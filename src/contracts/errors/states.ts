@@ -9,6 +9,20 @@ export const stateCodes = {
     meaning: 'The state of the job, `current_status`, does not allow it',
     remedy: 'Wait for another state, or leave it',
   },
+  canary_in_progress: {
+    status: [409],
+    at: ['problem', 'error_details'],
+    retry: true,
+    meaning: 'Another version of the name is being rolled out',
+    remedy: 'Wait for its end, or promote it or roll it back',
+  },
+  canary_not_running: {
+    status: [409],
+    at: ['problem'],
+    retry: false,
+    meaning: 'No version of the name is being rolled out',
+    remedy: 'Leave it; `GET …/changes` says what the name served',
+  },
   request_in_flight: {
     status: [409],
     at: ['problem'],

@@ -73,6 +73,30 @@ const evaluationResults = {
 
 const failure = { error: z.string().describe('Why the job failed.'), code: z.string().describe('The error code.') };
 
+export const canaryEvidence = z
+  .object({
+    requests: z.object({ live: z.int(), canary: z.int() }).describe('In the step.'),
+    guards: z.array(
+      z.object({
+        guard: z.string(),
+        live: z.number(),
+        canary: z.number(),
+        bound: z.number(),
+        is_beyond: z.boolean().describe('By more than chance explains.'),
+      }),
+    ),
+    metric: z
+      .object({
+        live: z.object({ count: z.int(), mean: z.number() }),
+        canary: z.object({ count: z.int(), mean: z.number() }),
+        pairs: z.int(),
+        verdict: z.enum(['better', 'worse']).nullable(),
+      })
+      .describe('Of the metric that decides.'),
+  })
+  .meta({ id: 'CanaryEvidence' });
+export type CanaryEvidence = z.infer<typeof canaryEvidence>;
+
 const progressEvents = [
   event('session_started', 'A session started.', {
     algorithm,
@@ -219,6 +243,28 @@ const progressEvents = [
       .nullable()
       .describe('The paired comparison; null: not compared.'),
     flipped_seeds: z.array(z.int()).describe('Seeds on which a side got two rewards for the same prompt.'),
+  }),
+  event('canary_step', 'A rollout of a deployment began with a step.', {
+    step: z.int().describe('From 1.'),
+    percent: z.number().describe('Of the requests of the name.'),
+    is_shadow: z.boolean().describe('Whether callers do not see the answers of the new version.'),
+    evidence: canaryEvidence.nullable().describe('Of the step before; null: there was none.'),
+  }),
+  event('canary_waits', 'A step of a rollout goes on.', {
+    step: z.int(),
+    reason: z
+      .enum(['few_requests', 'undecided', 'approval', 'paused'])
+      .describe(
+        'Too few requests for the next step, a metric that does not decide, an approval that is awaited, or a pause.',
+      ),
+    evidence: canaryEvidence,
+  }),
+  event('canary_decided', 'A rollout ended.', {
+    outcome: z.enum(['promoted', 'rolled_back']),
+    by: z
+      .enum(['metric', 'guard', 'time', 'person', 'overtaken'])
+      .describe('What decided; overtaken: another version took the name.'),
+    evidence: canaryEvidence,
   }),
 ] as const;
 

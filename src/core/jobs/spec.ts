@@ -1,6 +1,7 @@
 /** The specification of a job, stored in `jobs.spec`; never contains a secret. */
 import type { GraphJson } from '../../kinds/graph/contract/graph.js';
 import type { SearchSettings } from '../algorithms/index.js';
+import type { CanaryPlan } from '../deployments/canary/plan.js';
 import type { AnswerCache } from './answer-cache.js';
 import type { PolicySpec } from './policy.js';
 import type { Demo } from '../prompts/demos.js';
@@ -126,6 +127,8 @@ export interface DeploymentSpec {
   /** The rows of its gate. */
   rows?: RowsSpec;
   gate: GateSpec | null;
+  /** Absent: its name serves it at once. */
+  canary?: CanaryPlan;
 }
 
 /** A graph job; its tasks and graphs are stored in tables. */

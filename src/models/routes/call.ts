@@ -58,6 +58,11 @@ export interface ForwardedCall {
   logged: Record<string, string>;
 }
 
+/** What is needed to ask for an answer. */
+export type AskedCall = Pick<ForwardedCall, 'provider' | 'client' | 'upstream' | 'askSeveral' | 'answeredBy'> & {
+  bytes: Pick<HeldBytes, 'add'>;
+};
+
 /** A resolved call of a job: provider, rollout, request. */
 export interface ProxyCall extends ForwardedCall {
   orgId: string;

@@ -12,7 +12,7 @@ import { JsonText, mayBeUnstorable } from '../../platform/db/json.js';
 import { ApiError, openAiError } from '../../platform/http/server/errors.js';
 import { GraphFailure } from './graph-failure.js';
 import { OverCapacityError } from './bytes-in-flight.js';
-import type { ForwardedCall, ProxyDeps } from './call.js';
+import type { AskedCall, ForwardedCall, ProxyDeps } from './call.js';
 import { observe } from './observe.js';
 import type { CallResult, Recorder } from './record.js';
 import { pumpStream } from './stream.js';
@@ -183,7 +183,7 @@ function observed<Call extends ForwardedCall>(recorder: Recorder<Call>, purpose:
  * The answer of a graph, of the call's model or of one of several, and the call as it was answered.
  * The faults of a provider have its name.
  */
-async function answerOf<Call extends ForwardedCall>(
+export async function answerOf<Call extends AskedCall>(
   call: Call,
   signal: AbortSignal,
 ): Promise<{ answered: Call; reply: ProviderReply }> {
@@ -203,7 +203,7 @@ async function answerOf<Call extends ForwardedCall>(
 }
 
 /** The answer of a graph, which is asked in one form. */
-async function openedOf(answer: ModelAnswer, { upstream, bytes }: ForwardedCall): Promise<ProviderReply> {
+async function openedOf(answer: ModelAnswer, { upstream, bytes }: AskedCall): Promise<ProviderReply> {
   const { status, contentType, retryAfter } = answer;
   return { status, contentType, retryAfter, opened: await openAnswer(answer, upstream.stream, bytes.add), left: [] };
 }
@@ -215,7 +215,7 @@ interface Failure {
 }
 
 /** Why a call has no answer; null: an error that is no answer of a provider or a graph. */
-function failureOf({ provider, answeredBy }: ForwardedCall, error: unknown): Failure | null {
+export function failureOf({ provider, answeredBy }: AskedCall, error: unknown): Failure | null {
   const fault = error instanceof TimeoutError ? providerError(provider, error) : error;
   if (fault instanceof ProviderError) {
     const cost = wasNotSent(fault) ? noCost : unknownCost;

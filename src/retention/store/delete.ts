@@ -18,6 +18,7 @@ const ofDeployments = [
   'deployment_requests',
   'deployment_counters',
   'deployment_metrics',
+  'canary_values',
 ];
 
 /** Deletes the model calls of a job, and what its rollouts left besides their rewards. */

@@ -57,6 +57,7 @@ const tables = [
   'provider_keys',
   'deployment_versions',
   'deployment_changes',
+  'canary_values',
   'deployment_counters',
   'deployment_uses',
   'deployment_failures',

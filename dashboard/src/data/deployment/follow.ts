@@ -17,4 +17,4 @@ export function useDeployment(ref: string) {
 }
 
 export const isBuilding = ({ status }: Pick<Deployment, 'status'>): boolean =>
-  status === 'pending' || status === 'building';
+  status !== 'ready' && status !== 'failed';

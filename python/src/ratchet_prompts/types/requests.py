@@ -80,6 +80,7 @@ class DeploymentRequest(TypedDict, total=False):
     name: str
     source: Mapping[str, Any]
     gate: Mapping[str, Any]
+    rollout: Mapping[str, Any]
     log: Optional[Mapping[str, Any]]
     fallbacks: Optional[Mapping[str, Any]]
     limits: Optional[Mapping[str, Any]]

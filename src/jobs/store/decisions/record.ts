@@ -214,6 +214,15 @@ async function settleCommands(tx: Tx, commands: CommandOutcome[], status: Status
   );
 }
 
+/** Gives a name's requests back to what it serves, where the workflow was ended from outside. */
+function endOpenCanary(tx: Tx, { jobId }: JobRef) {
+  return tx.query(
+    `update deployment_canaries set status = 'rolled_back', ended_at = now(), reason = 'Rolled back: its job ended.'
+      where deployment_id = $1 and ended_at is null`,
+    [jobId],
+  );
+}
+
 export interface ClosedState {
   status: 'completed' | 'failed' | 'cancelled';
   stoppedBy: string | null;
@@ -256,6 +265,7 @@ export async function finishJob(tx: Tx, job: JobRef, end: ClosedState): Promise<
       [job.jobId],
     ),
     tx.query('delete from slots where job_id = $1', [job.jobId]),
+    row.kind === 'deployment' && endOpenCanary(tx, job),
     updateCandidates(tx, job, end),
     jobKinds[row.kind].isSearch ? countOutcomes(tx, job, end.outcomesThrough ?? 0, true) : keepTotals(tx, job.jobId),
     keepAgreement(tx, job.jobId),

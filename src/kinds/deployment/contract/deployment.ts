@@ -24,6 +24,7 @@ import { seedsSchema } from '../../../contracts/seeds.js';
 import { runAlways, unlessMissing, valueAt, wholeParameter } from '../../../contracts/validation.js';
 import { provenanceSchema } from './snapshot.js';
 import { keyView, reasonField } from './registry.js';
+import { canarySchema, canaryView } from './canary.js';
 import { servedPolicySchema } from './served-policy.js';
 import { changeFields, settingViewFields } from './settings.js';
 
@@ -136,6 +137,9 @@ export const createDeploymentSchema = z.strictObject(
     name,
     source: sourceSchema,
     gate: gateSchema.optional(),
+    rollout: canarySchema
+      .optional()
+      .describe('Moves the requests of the name step by step, once the gate has passed. Default: at once.'),
     ...changeFields,
     tags: labelFields.tags,
     metadata: labelFields.metadata,
@@ -146,9 +150,9 @@ export const createDeploymentSchema = z.strictObject(
   'must be a JSON object with name and source',
 );
 
-export const deploymentStatusSchema = z.enum(['pending', 'building', 'ready', 'failed']).meta({
+export const deploymentStatusSchema = z.enum(['pending', 'building', 'rolling_out', 'ready', 'failed']).meta({
   id: 'DeploymentStatus',
-  description: 'pending and building are active; ready and failed are final.',
+  description: 'pending, building and rolling_out are active; ready and failed are final.',
 });
 export type DeploymentStatus = z.infer<typeof deploymentStatusSchema>;
 
@@ -236,6 +240,7 @@ export const deploymentSchema = z
       verdict: provenanceSchema.shape.verdict,
     }),
     gate: gateView.nullable(),
+    rollout: canaryView.nullable().describe('null: it has not begun, or there is none.'),
     ...settingViewFields,
     chat_completions_url: z.string().describe('Endpoint of this deployment.'),
     name_chat_completions_url: z.string().describe('Endpoint of the live deployment of the name.'),

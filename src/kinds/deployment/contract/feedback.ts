@@ -9,8 +9,10 @@ const valueSchema = z
 /** The metric that verdicts are about. */
 const rewardMetric = 'reward';
 
+export const metricNameSchema = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a name in snake_case');
+
 const metricsSchema = z
-  .record(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a name in snake_case'), valueSchema)
+  .record(metricNameSchema, valueSchema)
   .refine((metrics) => Object.keys(metrics).length <= 20, 'must have at most 20 metrics')
   .refine((metrics) => !Object.hasOwn(metrics, rewardMetric), 'must not contain reward: it is a field of its own');
 

@@ -67,8 +67,10 @@ const changeSchema = z
     at: timestamp,
     label: z.string().describe(`production: what the name serves.`),
     action: z
-      .enum(['build', 'rollback', 'label', 'delete'])
-      .describe('A build went live, the name went back, a label was set or removed, or its deployment was deleted.'),
+      .enum(['build', 'canary', 'rollback', 'label', 'delete'])
+      .describe(
+        'A build went live, at once or as a canary; the name went back; a label was set or removed, or its deployment was deleted.',
+      ),
     from_version: z.int().nullable().describe('null: it served nothing.'),
     to_version: z.int().nullable().describe('null: it serves nothing.'),
     by: keyView,

@@ -82,7 +82,7 @@ export function registerChanges(app: App, deps: HttpDeps): void {
       const row = await findServing(deps, request, request.params.deployment_id);
       const by = { keyId: request.caller.keyId, reason: null };
       await deps.db.org(row.orgId, (tx) => deleteDeployment(tx, row.id, by));
-      if (row.status === 'pending' || row.status === 'building') await stopBuilding(deps, row);
+      if (row.status !== 'ready' && row.status !== 'failed') await stopBuilding(deps, row);
       return reply.code(204).send();
     },
   );

@@ -100,7 +100,8 @@ function subjectOf(
   const about =
     answerId === undefined ? { correlationId: correlationId! } : { answerId, answered: answerIds.read(answerId) };
   const { id, orgId, name } = row;
-  return { orgId, name, deploymentId: mayMove(ref, row) ? null : id, about };
+  const unitOf = (answer: string) => answerIds.read(answer)?.unit ?? null;
+  return { orgId, name, deploymentId: mayMove(ref, row) ? null : id, about, unitOf };
 }
 
 function feedbackView({ id, deploymentId, answerId, correlationId, key, answers, content, createdAt }: Feedback) {

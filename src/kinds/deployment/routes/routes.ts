@@ -13,6 +13,8 @@ import { readOpenEvaluation } from '../store/gate.js';
 import { checkedForCaller } from '../../../access/routes/provider-keys.js';
 import { create, type Creation } from '../../../jobs/routes/create.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
+import { readCanaryView, registerCanary, requireNoCanary } from './canary.js';
+import { canaryPlan } from './canary-plan.js';
 import { registerChanges } from './changes.js';
 import { registerFeedback } from './feedback.js';
 import { find, path, tags } from './find.js';
@@ -57,6 +59,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
   registerCollection(app, deps);
   registerReads(app, deps);
   registerChanges(app, deps);
+  registerCanary(app, deps);
   registerRegistry(app, deps);
   registerPrompt(app, deps);
   registerFeedback(app, deps);
@@ -110,12 +113,13 @@ async function creationOf(
   request: FastifyRequest,
   { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, ...more }: CreateDeployment,
 ): Promise<Creation> {
-  const { log, fallbacks, limits, reason = null, ...labels } = more;
+  const { log, fallbacks, limits, rollout, reason = null, ...labels } = more;
   const resolved = await resolveSource(deps, request, requested);
   const settings = await settingsOf(deps, request, { log, fallbacks, limits });
   const { judged, keep } = gateRequest
     ? await gateSpec(await checkedForCaller(deps, request), request, gateRequest, resolved)
     : { judged: { source: resolved.source, gate: null, container: null } };
+  if (rollout) await requireNoCanary(deps, request, name);
   const { labels: kept, warnings } = labelsOf(labels);
   const models = [...resolved.models, ...(fallbacks?.models ?? [])];
   return {
@@ -123,7 +127,7 @@ async function creationOf(
     warnings: [...warnings, ...retirementWarnings(models)],
     webhookUrl,
     kind: 'deployment',
-    spec: { kind: 'deployment', name, ...judged },
+    spec: { kind: 'deployment', name, ...judged, ...(rollout && { canary: canaryPlan(rollout) }) },
     algorithm: null,
     correlationId: null,
     containerApiKey: gateRequest?.container_api_key,
@@ -153,8 +157,11 @@ function registerReads(app: App, deps: HttpDeps): void {
       async (request) => {
         const row = await find(deps, request, request.params.deployment_id);
         const isJudged = row.status === 'building' && row.spec.gate !== null;
-        const evaluation = isJudged ? await deps.db.org(row.orgId, (tx) => readOpenEvaluation(tx, row.id)) : null;
-        return deploymentView(row, evaluation, deps);
+        const found = await deps.db.org(row.orgId, async (tx) => ({
+          evaluation: isJudged ? await readOpenEvaluation(tx, row.id) : null,
+          canary: row.spec.canary ? await readCanaryView(tx, row) : null,
+        }));
+        return deploymentView(row, found, deps);
       },
     );
   }

@@ -5,6 +5,7 @@ import { jobKinds } from '../../../core/jobs/kinds.js';
 import type { deploymentListSchema, deploymentSchema, GateView } from '../contract/deployment.js';
 import type { DeploymentSettings } from '../contract/settings.js';
 import type { keyView as keySchema } from '../contract/registry.js';
+import type { CanaryView } from '../contract/canary.js';
 import type { Key } from '../store/changes.js';
 import type { DeploymentHead, DeploymentRow } from '../store/deployments.js';
 import type { Retires } from '../../../contracts/retirements.js';
@@ -46,10 +47,10 @@ function retiresView(models: readonly ModelName[]): Retires {
   return { provider, model, shutdown_date: shutdownDate, replacement };
 }
 
-/** A deployment, with the running evaluation of its gate. */
+/** A deployment, with the running evaluation of its gate, and its rollout. */
 export function deploymentView(
   row: DeploymentRow,
-  evaluation: OpenEvaluation | null,
+  { evaluation, canary }: { evaluation: OpenEvaluation | null; canary: CanaryView | null },
   { publicUrl, temporalUrl }: Pick<HttpDeps, 'publicUrl' | 'temporalUrl'>,
 ): z.output<typeof deploymentSchema> {
   const { source } = row.spec;
@@ -64,6 +65,7 @@ export function deploymentView(
       verdict: row.provenance?.verdict ?? null,
     },
     gate: gateView(row, evaluation),
+    rollout: canary,
     ...settingsView(row.settings),
     ...completionUrls(row, publicUrl),
     previous_id: row.previousId,

@@ -15,7 +15,7 @@ export type Key = { keyId: string; keyName: string } | null;
 export interface Change {
   name: string;
   label: string;
-  action: 'build' | 'rollback' | 'label' | 'delete';
+  action: 'build' | 'canary' | 'rollback' | 'label' | 'delete';
   from: number | null;
   to: number | null;
 }

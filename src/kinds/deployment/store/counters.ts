@@ -1,5 +1,5 @@
 import type { LatencyCounts } from '../../../core/math/latency-sketch.js';
-import { periodMs, type Width } from '../../../core/deployments/periods.js';
+import { isPeriod, periodMs, type Width } from '../../../core/deployments/periods.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { toJsonb } from '../../../platform/db/json.js';
 
@@ -17,6 +17,8 @@ export interface RequestTotals {
   completionTokens: number;
   /** Sum over requests of known cost. */
   costUsd: number;
+  /** Sum of the squares of these costs. */
+  costSquares: number;
   /** Requests of unknown cost. */
   withoutCost: number;
   /** Of answered requests. */
@@ -103,17 +105,17 @@ export async function writeCounters(
        on conflict do nothing
      )
      insert into deployment_counters as d (deployment_id, width, start, counter_id, org_id, requests, errors, aborted, prompt_tokens,
-                                           completion_tokens, cost_usd, without_cost, latencies, error_codes, models)
+                                           completion_tokens, cost_usd, cost_squares, without_cost, latencies, error_codes, models)
      select "deploymentId", width, start, "counterId", $1, requests, errors, aborted, "promptTokens", "completionTokens", "costUsd",
-            "withoutCost", latencies, "errorCodes", models
+            "costSquares", "withoutCost", latencies, "errorCodes", models
        from jsonb_to_recordset($2::jsonb) as c("deploymentId" text, width text, start timestamptz, "counterId" text, requests bigint,
-              errors bigint, aborted bigint, "promptTokens" bigint, "completionTokens" bigint, "costUsd" float8, "withoutCost" bigint,
+              errors bigint, aborted bigint, "promptTokens" bigint, "completionTokens" bigint, "costUsd" float8, "costSquares" float8, "withoutCost" bigint,
               latencies jsonb, "errorCodes" jsonb, models jsonb)
       -- In order: a statement of a broken connection may still run, and must not deadlock with this one.
       order by "deploymentId", width, start, "counterId"
      on conflict (deployment_id, width, start, counter_id) do update
        set requests = excluded.requests, errors = excluded.errors, aborted = excluded.aborted, prompt_tokens = excluded.prompt_tokens,
-           completion_tokens = excluded.completion_tokens, cost_usd = excluded.cost_usd, without_cost = excluded.without_cost,
+           completion_tokens = excluded.completion_tokens, cost_usd = excluded.cost_usd, cost_squares = excluded.cost_squares, without_cost = excluded.without_cost,
            latencies = excluded.latencies, error_codes = excluded.error_codes, models = excluded.models, updated_at = now()
      where excluded.requests > d.requests`,
     [orgId, JSON.stringify(counters), JSON.stringify(spend), JSON.stringify(episodes)],
@@ -158,6 +160,7 @@ export const noRequests = (): RequestTotals => ({
   promptTokens: 0,
   completionTokens: 0,
   costUsd: 0,
+  costSquares: 0,
   withoutCost: 0,
   latencies: {},
   errorCodes: {},
@@ -184,16 +187,16 @@ export async function readPeriods(
 ): Promise<{ sums: PeriodTotals[]; next: Date | null }> {
   const rows = await tx.query<PeriodTotals & Record<string, unknown>>(
     `select deployment_id as "deploymentId", start, requests, errors, aborted, prompt_tokens as "promptTokens",
-            completion_tokens as "completionTokens", cost_usd as "costUsd", without_cost as "withoutCost", latencies,
+            completion_tokens as "completionTokens", cost_usd as "costUsd", cost_squares as "costSquares", without_cost as "withoutCost", latencies,
             error_codes as "errorCodes", models
        from deployment_counters where deployment_id = any($1) and width = $2 and start >= $3 and start < $4
       order by start, deployment_id limit $5`,
-    [deploymentIds, width, from, to, width === 'all' ? null : rowsAtOnce + 1],
+    [deploymentIds, width, from, to, isPeriod(width) ? rowsAtOnce + 1 : null],
   );
-  const last = width !== 'all' && rows.length > rowsAtOnce ? rows.at(-1)!.start : null;
+  const last = isPeriod(width) && rows.length > rowsAtOnce ? rows.at(-1)!.start : null;
   // The last period may be incomplete; one that fills the answer alone stays.
   const isCut = last !== null && +last > +rows[0]!.start;
-  const next = last === null || width === 'all' ? null : isCut ? last : new Date(+last + periodMs[width]);
+  const next = last === null || !isPeriod(width) ? null : isCut ? last : new Date(+last + periodMs[width]);
   const sums: PeriodTotals[] = [];
   for (const row of isCut ? rows.filter(({ start }) => +start < +last) : rows) {
     const sum = sums.at(-1);
@@ -205,7 +208,8 @@ export async function readPeriods(
 
 /** Adds totals to others, in place. */
 function add(sum: RequestTotals, more: RequestTotals): void {
-  for (const field of ['requests', 'errors', 'aborted', 'withoutCost', 'costUsd'] as const) sum[field] += more[field];
+  for (const field of ['requests', 'errors', 'aborted', 'withoutCost', 'costUsd', 'costSquares'] as const)
+    sum[field] += more[field];
   for (const field of ['promptTokens', 'completionTokens'] as const)
     sum[field] = Math.min(maxCounted, sum[field] + more[field]);
   addCounts(sum.latencies, more.latencies);

@@ -63,7 +63,9 @@ export interface DeploymentRow extends Omit<Marks, 'name'>, Record<string, unkno
 
 /** A job's status as a deployment status. */
 const status = `case j.status when 'completed' then 'ready' when 'failed' then 'failed' when 'cancelled' then 'failed'
-  else case when j.started_at is null then 'pending' else 'building' end end`;
+  else case when j.started_at is null then 'pending'
+            when exists (select from deployment_canaries r where r.deployment_id = d.id and r.ended_at is null) then 'rolling_out'
+            else 'building' end end`;
 
 /** Error of a deployment whose workflow was cancelled, regardless of how its row was closed. */
 const cancelled: JobFault = {

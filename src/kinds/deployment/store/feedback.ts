@@ -1,6 +1,8 @@
 /** What callers report of answers. The first value of a metric counts for an answer or episode. */
 import { v7 as uuid } from 'uuid';
 import { keptMs, startOf, widths, type Width } from '../../../core/deployments/periods.js';
+import type { Answered as AnsweredById } from './answer-ids.js';
+import { keepForCanary } from './canary-values.js';
 import type { Sample } from '../../../core/math/statistics.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { toJsonb } from '../../../platform/db/json.js';
@@ -34,7 +36,9 @@ export interface FeedbackSubject {
   name: string;
   deploymentId: string | null;
   /** `answered`: by the signed id; null: no answer had it. */
-  about: { answerId: string; answered: { deploymentId: string; at: Date } | null } | { correlationId: string };
+  about: { answerId: string; answered: AnsweredById | null } | { correlationId: string };
+  /** Who asked for an answer. */
+  unitOf: (answerId: string) => string | null;
 }
 
 /**
@@ -87,6 +91,11 @@ export async function recordFeedback(
   const counted = answered.deployments > 1 ? [] : values.filter(([metric]) => !earlier.has(metric));
   if (!(await hasRoom(tx, answered.deploymentId, counted))) return { is: 'full', of: 'metrics' };
   await addMetrics(tx, orgId, answered, counted);
+  const unit = counted.length > 0 ? subject.unitOf(answered.answerId) : null;
+  if (unit !== null) {
+    const numbers = counted.map(([metric, value]) => [metric, Number(value)] as const);
+    await keepForCanary(tx, orgId, { name, ...answered, unit, values: numbers });
+  }
   return { is: 'recorded', feedback: await insertFeedback(tx, subject, answered, { ...stored, content }), uncounted };
 }
 
@@ -143,7 +152,8 @@ async function insertFeedback(
 }
 
 interface Answered extends Record<string, unknown> {
-  /** Of the last answer, and its time. */
+  /** The last answer, what gave it, and when. */
+  answerId: string;
   deploymentId: string;
   at: Date;
   answers: number;
@@ -153,12 +163,12 @@ interface Answered extends Record<string, unknown> {
 /** What answered; null: nothing did, or it was deleted. */
 async function findAnswers(tx: Tx, { name, deploymentId, about }: FeedbackSubject): Promise<Answered | null> {
   if ('answerId' in about) {
-    const [row] = await tx.query<Answered>(
+    const [row] = await tx.query<Omit<Answered, 'at' | 'answerId'>>(
       `select id as "deploymentId", 1 as answers, 1 as deployments from deployments
         where id = $1 and name = $2 and ($3::text is null or id = $3) and deleted_at is null for key share`,
       [about.answered?.deploymentId ?? null, name, deploymentId],
     );
-    return row ? { ...row, at: about.answered!.at } : null;
+    return row ? ({ ...row, answerId: about.answerId, at: about.answered!.at } as Answered) : null;
   }
   // A deleted deployment answered, too: its part is not what another one earned.
   const [row] = await tx.query<Answered>(
@@ -168,6 +178,7 @@ async function findAnswers(tx: Tx, { name, deploymentId, about }: FeedbackSubjec
         where e.org_id = current_setting('app.org') and e.correlation_id = $1 and d.name = $2 and ($3::text is null or d.id = $3)
         order by e.created_at desc, e.answer_id desc limit $4)
      select (array_agg(deployment_id order by created_at desc, answer_id desc) filter (where deleted_at is null))[1] as "deploymentId",
+            (array_agg(answer_id order by created_at desc, answer_id desc) filter (where deleted_at is null))[1] as "answerId",
             max(created_at) as at, count(*)::int as answers, count(distinct deployment_id)::int as deployments
        from answers having count(*) filter (where deleted_at is null) > 0`,
     [about.correlationId, name, deploymentId, mostAnswers],

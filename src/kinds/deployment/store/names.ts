@@ -4,6 +4,7 @@ import { recordServiceChange } from '../../../access/store/audit-log.js';
 import type { Tx } from '../../../platform/db/db.js';
 import type { JobRef } from '../../../jobs/store/events.js';
 import { recordChange, type ChangedBy } from './changes.js';
+import { endCanary } from './canaries.js';
 
 /** The most labels of a name, beside that of what it serves. */
 export const mostLabels = 50;
@@ -11,7 +12,7 @@ export const mostLabels = 50;
 /** A change by the service itself. */
 export const byService: ChangedBy = { keyId: null, reason: null };
 
-async function lockName(tx: Tx, name: string): Promise<void> {
+export async function lockName(tx: Tx, name: string): Promise<void> {
   await tx.query(
     `select 1 from deployment_versions where org_id = current_setting('app.org') and name = $1 for update`,
     [name],
@@ -45,14 +46,18 @@ async function give(tx: Tx, name: string, id: string): Promise<void> {
   );
 }
 
-/**
- * Promotes a deployment to its name; the caller holds its job's lock. With `judgedAgainst` (a
- * deployment's id; null: none) only if that still serves the name.
- */
+/** By what a deployment gets its name; absent: its creator, when it is built. */
+interface Promotion {
+  /** A deployment's id that must still serve the name; null: none may. */
+  judgedAgainst?: string | null | undefined;
+  canary?: ChangedBy;
+}
+
+/** Promotes a deployment to its name; the caller holds its job's lock. */
 export async function promote(
   tx: Tx,
   { orgId, jobId }: JobRef,
-  judgedAgainst?: string | null,
+  { judgedAgainst, canary }: Promotion = {},
 ): Promise<'promoted' | 'deleted' | 'moved'> {
   const [promoted] = await tx.query<ChangedBy & { name: string; version: number }>(
     `select d.name, d.version, d.reason, j.key_id as "keyId" from deployments d join jobs j on j.id = d.id where d.id = $1`,
@@ -70,7 +75,8 @@ export async function promote(
   );
   if (rows.length === 0) return 'deleted';
   await give(tx, name, jobId);
-  await recordChange(tx, { name, label: liveLabel, action: 'build', from: liveVersion(holder), to: version }, by);
+  const change = { name, label: liveLabel, from: liveVersion(holder), to: version };
+  await recordChange(tx, { ...change, action: canary ? 'canary' : 'build' }, canary ?? by);
   await recordServiceChange(tx, { orgId, action: 'promote', params: { deployment_id: jobId } });
   return 'promoted';
 }
@@ -228,6 +234,11 @@ export async function deleteDeployment(tx: Tx, id: string, by: ChangedBy): Promi
     [id],
   );
   if (!deleted) return false;
+  await endCanary(tx, id, {
+    status: 'rolled_back',
+    reason: 'Rolled back: its deployment was deleted.',
+    evidence: null,
+  });
   const labels = await tx.query<{ label: string }>(
     'delete from deployment_labels where deployment_id = $1 returning label',
     [id],

@@ -2,14 +2,30 @@ import { liveLabel, parseRef } from '../../../core/deployments/ref.js';
 import type { Tx } from '../../../platform/db/db.js';
 import type { DeploymentSettings } from '../contract/settings.js';
 
-/** The deployment that answers a request; `snapshotId` null: not ready. */
-export interface ServedDeployment extends Record<string, unknown> {
+/** A deployment that a reference names; `snapshotId` null: not ready. */
+export interface NamedDeployment extends Record<string, unknown> {
   id: string;
   name: string;
   version: number;
   snapshotId: string | null;
   liveAt: Date | null;
   settings: DeploymentSettings;
+}
+
+/** The deployment that answers a request. */
+export interface ServedDeployment extends NamedDeployment {
+  /** Of a name: the version that it moves to; null: none. */
+  canary: ServedCanary | null;
+}
+
+/** A version that answers a part of the requests of its name, or is asked, too. */
+export interface ServedCanary {
+  id: string;
+  version: number;
+  snapshotId: string;
+  percent: number;
+  isShadow: boolean;
+  stickyBy: string | null;
 }
 
 /** SQL of the settings of a deployment's name. */
@@ -39,10 +55,17 @@ const idOfRef = `(select case when $2::text is null and $3::int is null then coa
 const served = `d.id, d.name, d.version, case when d.live_at is not null then d.snapshot_id end as "snapshotId",
   d.live_at as "liveAt", ${settingsOf('d')} as settings`;
 
+// By a label or a version callers get that one alone.
+const canary = `(select json_build_object('id', c.id, 'version', c.version, 'snapshotId', c.snapshot_id, 'percent', r.percent,
+      'isShadow', r.is_shadow, 'stickyBy', r.sticky_by)
+    from deployment_canaries r join deployments c on c.id = r.deployment_id
+   where r.org_id = d.org_id and r.name = d.name and r.ended_at is null and r.live_id = d.id and c.deleted_at is null
+     and d.name = $1 and $3::int is null and ($2::text is null or $2 = '${liveLabel}')) as canary`;
+
 /** The deployment of an id, a name, or its label or version; null: none. */
 export async function resolveDeployment(tx: Tx, ref: string): Promise<ServedDeployment | null> {
   const [row] = await tx.query<ServedDeployment>(
-    `select ${served} from deployments d where d.deleted_at is null and d.id = ${idOfRef}`,
+    `select ${served}, ${canary} from deployments d where d.deleted_at is null and d.id = ${idOfRef}`,
     refValues(ref),
     'resolve_deployment',
   );
@@ -50,8 +73,8 @@ export async function resolveDeployment(tx: Tx, ref: string): Promise<ServedDepl
 }
 
 /** The same with its labels. */
-export async function resolveLabelled(tx: Tx, ref: string): Promise<(ServedDeployment & { labels: string[] }) | null> {
-  const [row] = await tx.query<ServedDeployment & { labels: string[] }>(
+export async function resolveLabelled(tx: Tx, ref: string): Promise<(NamedDeployment & { labels: string[] }) | null> {
+  const [row] = await tx.query<NamedDeployment & { labels: string[] }>(
     `select ${served}, ${labelsOf('d')} as labels from deployments d where d.deleted_at is null and d.id = ${idOfRef}`,
     refValues(ref),
     'resolve_labelled',

@@ -2,7 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { correlationPattern } from '../../../contracts/common.js';
 import { policyFromSnapshot } from '../../../kinds/deployment/contract/snapshot.js';
 import { AnswerIds } from '../../../kinds/deployment/store/answer-ids.js';
-import { resolveDeployment, type ServedDeployment } from '../../../kinds/deployment/store/resolve.js';
+import {
+  resolveDeployment,
+  type ServedCanary,
+  type ServedDeployment,
+} from '../../../kinds/deployment/store/resolve.js';
 import { ApiError } from '../../../platform/http/server/errors.js';
 import { traceRequest } from '../../../platform/http/server/request-span.js';
 import { createSharedReads } from '../../../util/shared-reads.js';
@@ -21,6 +25,8 @@ import { DeploymentMeter } from './meter.js';
 import { refusal } from './not-ready.js';
 import { counting, purpose, type DeploymentCall, type ObservedRequest } from './recorder.js';
 import { RetryBudget } from './retry-budget.js';
+import { Shadow } from './shadow.js';
+import { splitRequest, stickyKey } from './split.js';
 import { whatNameHas } from './unknown-ref.js';
 
 export interface InferenceDeps extends ProxyDeps {
@@ -64,6 +70,7 @@ export class DeploymentAnswerer {
   private readonly resolved = createSharedReads<ServedDeployment | null>();
   private readonly meter: DeploymentMeter;
   private readonly limits: DeploymentLimits;
+  private readonly shadow: Shadow;
   private readonly budgets = new RetryBudget();
   private readonly forwarder: Forwarder<DeploymentCall>;
 
@@ -72,6 +79,7 @@ export class DeploymentAnswerer {
     this.answerIds = new AnswerIds(deps.secretKey);
     this.snapshots = createServedSnapshots(deps.db);
     this.meter = new DeploymentMeter(deps);
+    this.shadow = new Shadow(this.meter, deps.log);
     this.limits = new DeploymentLimits(deps);
     this.forwarder = new Forwarder<DeploymentCall>(
       deps,
@@ -88,18 +96,20 @@ export class DeploymentAnswerer {
     const { db, providers, tracing, bytes } = this.deps;
     const { orgId, keyId } = request.caller;
     const read = () => db.orgApart(orgId, (tx) => resolveDeployment(tx, ref));
-    const found = await this.resolved(`${orgId} ${ref}`, read);
+    const named = await this.resolved(`${orgId} ${ref}`, read);
+    const correlationId = correlationOf(request);
+    const unit = this.answerIds.unitOf(stickyKey(request, correlationId, named?.canary?.stickyBy ?? null));
+    const { found, shadow } = named ? splitRequest(named, unit) : { found: null, shadow: null };
     if (found) void reply.headers({ 'x-ratchet-deployment-id': found.id, 'x-ratchet-version': String(found.version) });
     if (!found || found.snapshotId === null)
       throw (await refusal(db, orgId, ref)) ?? unknown(ref, await db.org(orgId, (tx) => whatNameHas(tx, ref)));
     void reply.header('x-ratchet-snapshot-id', found.snapshotId);
     if (body.messages.length === 0) throw noMessages();
-    const correlationId = correlationOf(request);
     const tag = tagOf(request);
     const served = await this.snapshots.get(orgId, found.snapshotId);
     const models = modelsOf(served, found);
     const limited = await this.limits.admit({ orgId, keyId, tag, deployment: found, models }, reply);
-    const answerId = this.answerIds.issue(found.id);
+    const answerId = this.answerIds.issue(found.id, unit);
     void reply.header('x-ratchet-answer-id', answerId);
     const trace = traceRequest(tracing, request, reply, {
       of: null,
@@ -131,13 +141,33 @@ export class DeploymentAnswerer {
       permit: request.permit,
     };
     if (served.kind === 'messages') this.addFallbacks(call, { found, served, body });
-    await this.forwarder.forward(call, reply);
+    const trial = shadow && this.shadow.hasRoom ? { shadow, release: call.bytes.keep() } : null;
+    try {
+      await this.forwarder.forward(call, reply);
+    } finally {
+      if (trial) void this.askShadow(call, trial.shadow, body).finally(trial.release);
+    }
     return reply;
   }
 
   async close(): Promise<void> {
-    await this.forwarder.settled();
+    await Promise.all([this.forwarder.settled(), this.shadow.close()]);
     await Promise.all([this.meter.close(), this.limits.close()]);
+  }
+
+  /** Asks a version that is on trial what the caller asked. */
+  private askShadow(call: DeploymentCall, { id, snapshotId }: ServedCanary, body: ChatBody): Promise<void> {
+    const { client, orgId, keyId, bytes, form } = call;
+    const { stream: _streamed, stream_options: _options, ...fields } = body;
+    const whole = { ...fields, messages: body.messages };
+    const counted = { orgId, keyId, deploymentId: id, answerId: '', correlationId: null };
+    return this.shadow.ask(counted, async () => {
+      const served = await this.snapshots.get(orgId, snapshotId);
+      if (served.kind === 'graph')
+        return { client, bytes, ...graphCall(client, served.id, forGraph(whole, form), () => Promise.resolve(served)) };
+      const { policy, content } = served;
+      return { client, bytes, provider: policy.provider, upstream: frozenRequest(whole, content, policy) };
+    });
   }
 
   /** What answers a call: a graph, or its own model. */

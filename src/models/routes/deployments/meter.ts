@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { v7 as uuid } from 'uuid';
-import { startOf, widths, type Width } from '../../../core/deployments/periods.js';
+import { isPeriod, startOf, widths, type Width } from '../../../core/deployments/periods.js';
 import { addLatency } from '../../../core/math/latency-sketch.js';
 import type { Db } from '../../../platform/db/db.js';
 import {
@@ -32,6 +32,8 @@ export interface CountedCall {
   correlationId: string | null;
   /** Subjects of limits for which its tokens and dollars count. */
   limited?: readonly string[];
+  /** Whether no caller sees the answer. */
+  isShadow?: boolean;
 }
 
 /** The outcome of a request to a deployment; null: unknown. */
@@ -85,11 +87,11 @@ export class DeploymentMeter {
    * later, unless the process is killed first. Never rejects.
    */
   async count(call: CountedCall, request: CountedRequest): Promise<void> {
-    const { orgId, keyId, deploymentId, answerId, correlationId, limited = [] } = call;
+    const { orgId, keyId, deploymentId, answerId, correlationId, limited = [], isShadow = false } = call;
     const at = Date.now();
     const pending = this.orgs.get(orgId) ?? new PendingCounts(orgId);
     this.orgs.set(orgId, pending);
-    for (const counter of this.countersOf(deploymentId, at)) {
+    for (const counter of this.countersOf(deploymentId, at, isShadow ? ['shadow'] : widths)) {
       add(counter, request);
       pending.counters.add(counter);
     }
@@ -135,14 +137,14 @@ export class DeploymentMeter {
     this.isClosed = true;
     const left = [...this.orgs.values()].flatMap((pending) => [...pending.counters]);
     const lost = left.reduce(
-      (sum, { width, requests, written }) => sum + (width === 'all' ? requests - written : 0),
+      (sum, { width, requests, written }) => sum + (isPeriod(width) ? 0 : requests - written),
       0,
     );
     if (lost > 0) this.log.error({ requests: lost }, 'deployment requests are missing from the statistics');
   }
 
-  /** The counters of a request now: of all, of the hour and of the minute. */
-  private countersOf(deploymentId: string, at: number): Counter[] {
+  /** The counters of a request now. */
+  private countersOf(deploymentId: string, at: number, counted: readonly Width[]): Counter[] {
     const entry = this.entries.get(deploymentId) ?? { counters: new Map<Width, Counter>(), at };
     this.entries.delete(deploymentId);
     for (const [id, { at: last }] of this.entries) {
@@ -151,7 +153,7 @@ export class DeploymentMeter {
     }
     this.entries.set(deploymentId, entry);
     entry.at = at;
-    return widths.map((width) => {
+    return counted.map((width) => {
       const start = startOf(width, at);
       const known = entry.counters.get(width);
       if (known?.start === start) return known;
@@ -206,7 +208,9 @@ function add(counter: Counter, request: CountedRequest): void {
   if (failure) countCode(counter.errorCodes, failure.code);
   counter.promptTokens = Math.min(maxCounted, counter.promptTokens + (promptTokens ?? 0));
   counter.completionTokens = Math.min(maxCounted, counter.completionTokens + (completionTokens ?? 0));
-  counter.costUsd = Math.min(maxCounted, counter.costUsd + knownCost(request));
+  const cost = knownCost(request);
+  counter.costUsd = Math.min(maxCounted, counter.costUsd + cost);
+  counter.costSquares = Math.min(maxCounted, counter.costSquares + cost ** 2);
   if (costUsd === null || failedTries.some((tried) => tried.costUsd === null)) counter.withoutCost += 1;
   for (const tried of failedTries) countTry(counter, tried.model, true);
   if (model !== null) countTry(counter, model, outcome === 'error');

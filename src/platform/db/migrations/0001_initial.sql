@@ -825,6 +825,48 @@ create table deployment_names (
   primary key (org_id, name)
 );
 
+-- How requests of a name move from the version that it serves to a new one, step by step.
+create table deployment_canaries (
+  -- the new version
+  deployment_id text primary key references deployments (id) on delete cascade,
+  org_id text not null,
+  name text not null,
+  -- the version that the name serves
+  live_id text references deployments (id) on delete set null,
+  -- the one that decides
+  metric text not null,
+  -- of the current step: the share of the requests that the new version answers, or is asked, too
+  percent double precision not null,
+  is_shadow boolean not null,
+  -- user, correlation_id, or a header; null: what a request has
+  sticky_by text,
+  status text not null check (status in ('running', 'paused', 'awaiting_approval', 'promoted', 'rolled_back')),
+  -- as src/core/deployments/rollout decides by it
+  state jsonb not null,
+  -- why it ended, in a sentence, and what its last step had shown
+  reason text,
+  evidence jsonb,
+  started_at timestamptz not null default clock_timestamp(),
+  ended_at timestamptz
+) with (fillfactor = 50);
+-- One at a time for a name.
+create unique index deployment_canaries_open on deployment_canaries (org_id, name) where ended_at is null;
+create index deployment_canaries_newest on deployment_canaries (org_id, name, started_at desc);
+
+-- The first value of the deciding metric that each unit (a user, an episode or an answer) reported.
+create table canary_values (
+  deployment_id text not null references deployment_canaries (deployment_id) on delete cascade,
+  unit text not null,
+  org_id text not null,
+  is_canary boolean not null,
+  value double precision not null,
+  -- whether the state of the rollout includes it
+  is_counted boolean not null default false,
+  at timestamptz not null default clock_timestamp(),
+  primary key (deployment_id, unit)
+);
+create index canary_values_new on canary_values (deployment_id, at) where not is_counted;
+
 -- Further labels of a name, each of a deployment that is ready; `production` is deployment_names.
 create table deployment_labels (
   org_id text not null,
@@ -841,7 +883,7 @@ create table deployment_changes (
   org_id text not null,
   name text not null,
   label text not null,
-  action text not null check (action in ('build', 'rollback', 'label', 'delete')),
+  action text not null check (action in ('build', 'canary', 'rollback', 'label', 'delete')),
   -- versions; null: it served nothing, or serves nothing now
   from_version int,
   to_version int,
@@ -857,7 +899,7 @@ create index deployment_changes_newest on deployment_changes (org_id, name, crea
 -- grow: a repeated or late write changes nothing. Statistics are sums over the rows.
 create table deployment_counters (
   deployment_id text not null,
-  -- all, hour, minute
+  -- all, hour, minute; shadow: all that callers did not see
   width text not null,
   -- where the hour or minute begins; of all: the epoch
   start timestamptz not null,
@@ -872,6 +914,8 @@ create table deployment_counters (
   completion_tokens bigint not null,
   -- sum over the requests of known cost
   cost_usd double precision not null,
+  -- sum of the squares of these costs
+  cost_squares double precision not null,
   -- requests of unknown cost
   without_cost bigint not null,
   -- answered requests per bucket of src/core/math/latency-sketch.ts
@@ -884,7 +928,7 @@ create table deployment_counters (
   primary key (deployment_id, width, start, counter_id)
 ) with (fillfactor = 50);
 -- The counters that have expired.
-create index deployment_counters_by_age on deployment_counters (org_id, width, start) where width <> 'all';
+create index deployment_counters_by_age on deployment_counters (org_id, width, start) where width in ('hour', 'minute');
 
 -- Tokens and dollars of a deployment's name that one process has counted: for the name, a key or a
 -- tag with such a limit. Totals only grow; what a write adds belongs to the minute and the day of it.
@@ -998,7 +1042,7 @@ create table deployment_metrics (
   greatest double precision not null,
   primary key (deployment_id, width, start, metric)
 ) with (fillfactor = 50);
-create index deployment_metrics_by_age on deployment_metrics (org_id, width, start) where width <> 'all';
+create index deployment_metrics_by_age on deployment_metrics (org_id, width, start) where width in ('hour', 'minute');
 
 
 -- ---------------------------------------------------------------------------
@@ -1069,6 +1113,7 @@ begin
     'graph_tasks',
     'snapshots', 'deployments', 'deployment_names', 'deployment_counters',
     'deployment_uses', 'deployment_versions', 'deployment_labels', 'deployment_changes',
+    'deployment_canaries', 'canary_values',
     'deployment_failures', 'deployment_requests', 'episode_answers', 'deployment_feedback',
     'deployment_metrics',
     'datasets', 'dataset_rows',

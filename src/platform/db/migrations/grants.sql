@@ -12,7 +12,7 @@ grant select, insert, update, delete on
   sensor_frames,
   graph_tasks,
   deployments, deployment_names, deployment_counters,
-  deployment_uses, deployment_versions, deployment_labels, deployment_changes,
+  deployment_canaries, canary_values, deployment_uses, deployment_versions, deployment_labels, deployment_changes,
   deployment_failures, deployment_requests, episode_answers, deployment_feedback, deployment_metrics,
   datasets, dataset_rows,
   deletions

@@ -9,6 +9,7 @@ import { DeploymentActions } from './actions.js';
 import { DeploymentEvents } from './events.js';
 import { useDeployment } from '../../../data/deployment/follow.js';
 import type { Deployment } from '../../../data/deployment/types.js';
+import { RolloutPanel } from './rollout-panel.js';
 import { DeploymentStats } from './stats.js';
 import { demandWords, findingWords } from './versions.js';
 import { SnapshotPanel } from './snapshot-panel.js';
@@ -35,12 +36,13 @@ export function DeploymentPage({ id }: { id: string }) {
           {warning}
         </p>
       ))}
-      <DeploymentStats key={data.id} id={data.id} isCallable={data.status === 'ready'} />
+      <RolloutPanel deployment={data} onChange={reload} />
+      <DeploymentStats key={data.id} id={data.id} isCallable={isCallable(data)} />
       <div class="grid">
         <GatePanel deployment={data} />
         <CallPanel name={data.name} />
       </div>
-      <TrafficPanel key={`traffic ${data.id}`} id={data.id} isCallable={data.status === 'ready'} />
+      <TrafficPanel key={`traffic ${data.id}`} id={data.id} isCallable={isCallable(data)} />
       <VersionsPanel key={data.name} shown={data} />
       <ChangesPanel key={`changes ${data.name}`} deployment={data} />
       <SnapshotPanel key={`snapshot ${data.id}`} shown={data} />
@@ -48,6 +50,8 @@ export function DeploymentPage({ id }: { id: string }) {
     </>
   );
 }
+
+const isCallable = ({ status }: Deployment) => status === 'ready' || status === 'rolling_out';
 
 function Head({ deployment, onChange }: { deployment: Deployment; onChange: () => Promise<void> }) {
   const {

@@ -56,6 +56,8 @@ export function findingWords(gate: Gate): string {
 /** A change in words: what moved, and who did it. */
 export function changeWords({ label, action, from_version: from, to_version: to, by }: Change): string {
   const versions = to === null ? `version ${from} → nothing` : from === null ? `version ${to}` : `${from} → ${to}`;
-  const how = { build: 'built', rollback: 'rolled back', label: 'set', delete: 'deleted' }[action];
+  const how = { build: 'built', canary: 'rolled out', rollback: 'rolled back', label: 'set', delete: 'deleted' }[
+    action
+  ];
   return `${label}: ${versions}, ${how} by ${by?.key_name ?? 'the service'}.`;
 }

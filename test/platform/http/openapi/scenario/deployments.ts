@@ -59,6 +59,7 @@ export async function playDeployments(api: Recorder, session_id: string): Promis
   await api.call('getSnapshot', { path: { snapshot_id: first.snapshot_id } });
   await api.call('compareSnapshots', { path: { snapshot_id: first.snapshot_id, other: second.snapshot_id } });
   await playRegistry(api, first.id);
+  await playRollout(api, second.id);
   await api.call('rollBackDeployment', { path: { deployment_id: second.id }, body: { reason: 'Answers too long.' } });
   await api.call('deleteDeployment', { path });
 }
@@ -74,6 +75,26 @@ async function playRegistry(api: Recorder, parent: string): Promise<void> {
   await api.call('getDeploymentPrompt', { path, query: { label: 'staging' } });
   await api.call('removeDeploymentLabel', { path: label });
   await api.call('listDeploymentChanges', { path });
+}
+
+/** A version that is rolled out, and comes back by hand. */
+async function playRollout(api: Recorder, live: string): Promise<void> {
+  const rollout = {
+    steps: [1, 10, 50, 100],
+    hold: '30m',
+    guard: { error_rate: { max_increase: 0.02 }, p95_latency: { max_ratio: 1.5 } },
+    sticky_by: 'user',
+  };
+  const body = { name, source: { deployment: live }, rollout, reason: 'The same prompt, on trial.' };
+  const { id } = await api.call<{ id: string }>('createDeployment', { body });
+  const path = { deployment_id: id };
+  await until('it is rolled out', async () => {
+    const { status } = await api.peek<{ status: string }>('getDeployment', { path });
+    return status === 'rolling_out';
+  });
+  await api.call('getRollout', { path });
+  await api.call('decideRollout', { path, body: { action: 'pause', reason: 'Until Monday.' } });
+  await api.call('decideRollout', { path, body: { action: 'roll_back', reason: 'Answers too long.' } });
 }
 
 async function ready(api: Recorder, body: object): Promise<{ id: string; snapshot_id: string }> {
