@@ -87,7 +87,9 @@ export class DeploymentAnswerer {
   ): Promise<FastifyReply> {
     const { db, providers, tracing, bytes } = this.deps;
     const { orgId, keyId } = request.caller;
+    const tag = tagOf(request);
     const read = () => db.orgApart(orgId, (tx) => resolveDeployment(tx, ref));
+    const early = this.limits.foresee({ orgId, keyId, tag, ref });
     const found = await this.resolved(`${orgId} ${ref}`, read);
     if (found) void reply.headers({ 'x-ratchet-deployment-id': found.id, 'x-ratchet-version': String(found.version) });
     if (!found || found.snapshotId === null)
@@ -95,10 +97,9 @@ export class DeploymentAnswerer {
     void reply.header('x-ratchet-snapshot-id', found.snapshotId);
     if (body.messages.length === 0) throw noMessages();
     const correlationId = correlationOf(request);
-    const tag = tagOf(request);
     const served = await this.snapshots.get(orgId, found.snapshotId);
     const models = modelsOf(served, found);
-    const limited = await this.limits.admit({ orgId, keyId, tag, deployment: found, models }, reply);
+    const limited = await this.limits.admit({ orgId, keyId, tag, ref, deployment: found, models }, reply, early);
     const answerId = this.answerIds.issue(found.id);
     void reply.header('x-ratchet-answer-id', answerId);
     const trace = traceRequest(tracing, request, reply, {
