@@ -14,7 +14,9 @@ const patienceMs = 30_000;
 export interface Target {
   url: string;
   key: string;
-  headers?: Record<string, string>;
+  headers?: (index: number) => Record<string, string>;
+  /** Called with each whole answer, after its latency is known. */
+  onAnswer?: (answer: { id: string }) => Promise<void>;
 }
 
 /** Rate, duration and mode of the measured calls. */
@@ -22,6 +24,8 @@ export interface Load {
   perSecond: number;
   seconds: number;
   stream: boolean;
+  /** Of the user's message; default: a short question. */
+  textOf?: (index: number) => string;
   /** One call in this many goes directly to the model. Default 2. */
   directEvery?: number;
 }
@@ -46,7 +50,7 @@ export interface Measured {
 export async function measure(
   world: World,
   targets: readonly Target[],
-  { perSecond, seconds, stream, directEvery = 2 }: Load,
+  { perSecond, seconds, stream, directEvery = 2, textOf = question }: Load,
 ): Promise<Measured> {
   const dispatcher = new Agent({ pipelining: 1, connect: { timeout: patienceMs } });
   const through: Timed[] = [];
@@ -60,7 +64,8 @@ export async function measure(
       const isDirect = slot === directEvery - 1;
       const nth = Math.floor(index / directEvery) * (directEvery - 1) + slot;
       const target = isDirect ? model : targets[nth % targets.length]!;
-      (isDirect ? direct : through).push(await call(dispatcher, target, stream, isDirect ? now() : dueAt, index));
+      const asked = { stream, index, text: textOf(index), from: isDirect ? now() : dueAt };
+      (isDirect ? direct : through).push(await call(dispatcher, target, asked));
     });
     return { through, direct, spent: difference(before, await world.spent()) };
   } finally {
@@ -68,20 +73,28 @@ export async function measure(
   }
 }
 
+const question = (index: number) => `Where is parcel ${index}?`;
+
+/** A call; its times count from `from`. */
+interface Asked {
+  stream: boolean;
+  index: number;
+  text: string;
+  from: number;
+}
+
 async function call(
   dispatcher: Agent,
-  { url, key, headers = {} }: Target,
-  stream: boolean,
-  from: number,
-  index: number,
+  { url, key, headers, onAnswer }: Target,
+  { stream, index, text: asked, from }: Asked,
 ): Promise<Timed> {
   const answer = await request(`${url}/chat/completions`, {
     dispatcher,
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers?.(index) },
     body: JSON.stringify({
       model: 'fake-1',
-      messages: [system, { role: 'user', content: `Where is parcel ${index}?` }],
+      messages: [system, { role: 'user', content: asked }],
       ...(stream && { stream: true, stream_options: { include_usage: true } }),
     }),
     signal: AbortSignal.timeout(patienceMs),
@@ -94,7 +107,9 @@ async function call(
   }
   if (answer.statusCode !== 200 || firstByte === undefined) throw new Error(`${url}: ${answer.statusCode} ${text}`);
   if (stream && !text.endsWith('data: [DONE]\n\n')) throw new Error(`${url}: the stream was aborted`);
-  return { firstByte, end: now() - from };
+  const timed = { firstByte, end: now() - from };
+  await onAnswer?.(JSON.parse(text) as { id: string });
+  return timed;
 }
 
 /** Rates of the rows, in calls per second. */

@@ -12,12 +12,14 @@ import * as deployment from './rows/deployment.js';
 import * as evaluation from './rows/evaluation.js';
 import * as falseAlarms from './rows/false-alarms.js';
 import * as graph from './rows/graph.js';
+import * as inFlight from './rows/in-flight.js';
 import * as latency from './rows/latency.js';
 import * as litellm from './rows/litellm.js';
 import * as overload from './rows/overload.js';
 import * as overhead from './rows/overhead.js';
 import * as portkey from './rows/portkey.js';
 import * as proxy from './rows/proxy.js';
+import * as serving from './rows/serving.js';
 import * as sse from './rows/sse.js';
 import * as strangers from './rows/strangers.js';
 import * as rollouts from './rows/rollouts.js';
@@ -39,6 +41,8 @@ export const rows: readonly (Rows & { onRequest?: true })[] = [
   { name: 'dataset', run: dataset.run, seconds: 300 },
   { name: 'proxy', run: proxy.run, seconds: 300 },
   { name: 'deployment', run: deployment.run, seconds: 300 },
+  { name: 'serving', run: serving.run, seconds: 900 },
+  { name: 'in-flight', run: inFlight.run, seconds: 300 },
   { name: 'litellm', run: litellm.run, seconds: 600, onRequest: true },
   { name: 'portkey', run: portkey.run, seconds: 300, onRequest: true },
   { name: 'sse', run: sse.run, seconds: 300 },

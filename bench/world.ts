@@ -43,7 +43,7 @@ export interface World extends Caller {
   apiKey: string;
   dataDir: string;
   container: Child;
-  /** The model, known to the service as the provider `fake`; `url` is its base URL. */
+  /** The model, for the service the providers `fake` and `openai`; `url` is its base URL. */
   model: Child;
   temporal: Client;
   /** Postgres as superuser, not subject to row-level security. */
@@ -80,7 +80,7 @@ export async function withWorld<T>(work: (world: World) => Promise<T>, profileDi
     ends.push(() => container.stop());
     const model = await startChild(join(import.meta.dirname, 'model.ts'));
     ends.push(() => model.stop());
-    const env = { ...embeddedSettings(dataDir), RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url };
+    const env = { ...embeddedSettings(dataDir), ...modelAt(model.url) };
     if (profileDir !== undefined) {
       // Postgres must restart to count statements.
       const first = await start(env, command());
@@ -131,6 +131,9 @@ export async function withWorld<T>(work: (world: World) => Promise<T>, profileDi
     await end();
   }
 }
+
+/** The model as the provider `fake`, and as `openai`, whose prices are known. */
+const modelAt = (url: string) => ({ RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: url, OPENAI_BASE_URL: url });
 
 /** Starts the service; stopping it has a timeout, then force. */
 async function start(env: Record<string, string>, line: [string, ...string[]]): Promise<Tree> {

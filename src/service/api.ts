@@ -23,6 +23,9 @@ import type { WorkerProcess } from './worker-process.js';
 import { openDatabase } from './connections.js';
 import type { Shared } from './parts.js';
 
+/** Connections that may wait to be accepted. A client repeats a dropped one after a second. */
+const backlog = 4_096;
+
 interface ApiOptions {
   port: number;
   loginTokens: LoginTokens | null;
@@ -82,7 +85,7 @@ export async function startApi(shared: Shared, { port, loginTokens, worker }: Ap
     shutdown.abort();
     await app.close();
   });
-  return { url: await app.listen({ port, host: config.host }), readiness };
+  return { url: await app.listen({ port, host: config.host, backlog }), readiness };
 }
 
 /** What the API shows of Temporal. */

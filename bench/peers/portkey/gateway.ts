@@ -44,7 +44,7 @@ export async function startPortkey(folder: string, modelUrl: string): Promise<Po
       throw new Error(`Portkey's gateway did not start: ${errors}`);
     }
   }
-  const headers = { 'x-portkey-provider': 'openai', 'x-portkey-custom-host': modelUrl };
+  const headers = () => ({ 'x-portkey-provider': 'openai', 'x-portkey-custom-host': modelUrl });
   return { url: `${base}/v1`, key: 'none', headers, pid: child.pid!, stop };
 }
 

@@ -23,6 +23,11 @@ export interface Db {
   /** Like `org`, but each statement is its own transaction and takes one round trip. */
   orgApart<T>(orgId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
+   * Runs all statements of `work`, which gets no rows, in one transaction and one round trip after
+   * its end.
+   */
+  orgTogether<T>(orgId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
    * Runs statements in one transaction and one round trip; returns the rows of each. Rejects with a
    * BatchError if Postgres refuses one.
    */
@@ -79,6 +84,12 @@ export function connect(url: string, log: Logger, max = 10): Db {
     org: (orgId, work) => run({ 'app.org': orgId }, work),
     orgHot: (orgId, work) => run({ 'app.org': orgId, ...plannedOnce }, work),
     orgApart: (orgId, work) => work(eachAlone((statement) => orgBatch(orgId, [statement]))),
+    async orgTogether(orgId, work) {
+      const statements: Statement[] = [];
+      const result = await work(gathered(statements));
+      if (statements.length > 0) await orgBatch(orgId, statements).catch(throwCause);
+      return result;
+    },
     orgBatch,
     auth: (hash, work) => run({ 'app.scope': 'auth', 'app.key_hash': hash }, work),
     worker: (work) => run({ 'app.scope': 'worker' }, work),
@@ -135,12 +146,26 @@ async function withClientOf<T>(pool: pg.Pool, route: Route, work: Work<T>): Prom
 function eachAlone(run: (statement: Statement) => Promise<pg.QueryResultRow[][]>): Tx {
   return {
     async query<Row extends pg.QueryResultRow>(text: string, values?: unknown[], name?: string): Promise<Row[]> {
-      try {
-        const [rows] = await run({ text, ...(values && { values }), ...(name && { name }) });
-        return rows as Row[];
-      } catch (error) {
-        throw error instanceof BatchError ? error.cause : error;
-      }
+      const [rows] = await run(statementOf(text, values, name)).catch(throwCause);
+      return rows as Row[];
     },
   };
+}
+
+/** Adds each statement to those that run later. */
+function gathered(statements: Statement[]): Tx {
+  return {
+    query(text, values, name) {
+      statements.push(statementOf(text, values, name));
+      return Promise.resolve([]);
+    },
+  };
+}
+
+function statementOf(text: string, values?: unknown[], name?: string): Statement {
+  return { text, ...(values && { values }), ...(name && { name }) };
+}
+
+function throwCause(error: unknown): never {
+  throw error instanceof BatchError ? error.cause : error;
 }

@@ -109,6 +109,7 @@ export async function startProxy(options: Partial<ProxyDeps> = {}): Promise<Test
   const db = {
     org: (orgId, work) => (failure ? Promise.reject(failure) : http.db.org(orgId, work)),
     orgApart: (orgId, work) => (failure ? Promise.reject(failure) : http.db.orgApart(orgId, work)),
+    orgTogether: (orgId, work) => (failure ? Promise.reject(failure) : http.db.orgTogether(orgId, work)),
     orgBatch: (orgId, statements) => (failure ? Promise.reject(failure) : http.db.orgBatch(orgId, statements)),
   } as Db;
   const notifications = {

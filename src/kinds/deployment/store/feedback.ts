@@ -71,9 +71,9 @@ export async function recordFeedback(
   const [answerId, correlationId] = 'answerId' in about ? [about.answerId, null] : [null, about.correlationId];
   // Reports of one subject take turns.
   const lock = JSON.stringify([orgId, name, answerId, correlationId]);
-  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
+  const turn = tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock], 'feedback_turn');
   const stored = { key, answerId, correlationId, within: correlationId === null ? '' : (subject.deploymentId ?? '') };
-  const known = await readReports(tx, name, stored, content);
+  const [, known] = await Promise.all([turn, readReports(tx, name, stored, content)]);
   const same = known.find((report) => report.key === key && report.within === stored.within);
   const values = Object.entries(valuesOf(content));
   const ofDeployment = known.filter(
@@ -90,13 +90,17 @@ export async function recordFeedback(
   // An episode of several deployments says nothing about one of them.
   const counted = answered.deployments > 1 ? [] : values.filter(([metric]) => !earlier.has(metric));
   if (!(await hasRoom(tx, answered.deploymentId, counted))) return { is: 'full', of: 'metrics' };
-  await addMetrics(tx, orgId, answered, counted);
   const unit = counted.length > 0 ? subject.unitOf(answered.answerId) : null;
   if (unit !== null) {
     const numbers = counted.map(([metric, value]) => [metric, Number(value)] as const);
     await keepForCanary(tx, orgId, { name, ...answered, unit, values: numbers });
   }
-  return { is: 'recorded', feedback: await insertFeedback(tx, subject, answered, { ...stored, content }), uncounted };
+  // Together: reports of a deployment wait for its metrics.
+  const [feedback] = await Promise.all([
+    insertFeedback(tx, subject, answered, { ...stored, content }),
+    addMetrics(tx, orgId, answered, counted),
+  ]);
+  return { is: 'recorded', feedback, uncounted };
 }
 
 interface StoredReport {
@@ -133,6 +137,7 @@ function readReports(
        from deployment_feedback
       where org_id = current_setting('app.org') and name = $1 and ${answerId === null ? 'correlation_id = $2 and answer_id is null' : 'answer_id = $2'}`,
     [name, answerId ?? correlationId, toJsonb(content)],
+    answerId === null ? 'reports_of_episode' : 'reports_of_answer',
   );
 }
 
@@ -147,6 +152,7 @@ async function insertFeedback(
     `insert into deployment_feedback (id, org_id, deployment_id, name, answer_id, correlation_id, within, key, answers, deployments, content)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning ${columns}`,
     [id, orgId, deploymentId, name, answerId, correlationId, within, key, answers, deployments, toJsonb(content)],
+    'insert_feedback',
   );
   return feedback!;
 }
@@ -167,6 +173,7 @@ async function findAnswers(tx: Tx, { name, deploymentId, about }: FeedbackSubjec
       `select id as "deploymentId", 1 as answers, 1 as deployments from deployments
         where id = $1 and name = $2 and ($3::text is null or id = $3) and deleted_at is null for key share`,
       [about.answered?.deploymentId ?? null, name, deploymentId],
+      'answer_of_feedback',
     );
     return row ? ({ ...row, answerId: about.answerId, at: about.answered!.at } as Answered) : null;
   }
@@ -182,6 +189,7 @@ async function findAnswers(tx: Tx, { name, deploymentId, about }: FeedbackSubjec
             max(created_at) as at, count(*)::int as answers, count(distinct deployment_id)::int as deployments
        from answers having count(*) filter (where deleted_at is null) > 0`,
     [about.correlationId, name, deploymentId, mostAnswers],
+    'episode_of_feedback',
   );
   return row ?? null;
 }
@@ -226,6 +234,7 @@ async function addMetrics(
            distances = m.distances + (excluded.mean - m.mean) * (excluded.mean - m.mean) * m.count / (m.count + 1),
            least = least(m.least, excluded.least), greatest = greatest(m.greatest, excluded.greatest)`,
     [deploymentId, orgId, JSON.stringify(rows)],
+    'add_metrics',
   );
 }
 

@@ -95,7 +95,9 @@ export class DeploymentAnswerer {
   ): Promise<FastifyReply> {
     const { db, providers, tracing, bytes } = this.deps;
     const { orgId, keyId } = request.caller;
+    const tag = tagOf(request);
     const read = () => db.orgApart(orgId, (tx) => resolveDeployment(tx, ref));
+    const early = this.limits.foresee({ orgId, keyId, tag, ref });
     const named = await this.resolved(`${orgId} ${ref}`, read);
     const correlationId = correlationOf(request);
     const unit = this.answerIds.unitOf(stickyKey(request, correlationId, named?.canary?.stickyBy ?? null));
@@ -105,10 +107,9 @@ export class DeploymentAnswerer {
       throw (await refusal(db, orgId, ref)) ?? unknown(ref, await db.org(orgId, (tx) => whatNameHas(tx, ref)));
     void reply.header('x-ratchet-snapshot-id', found.snapshotId);
     if (body.messages.length === 0) throw noMessages();
-    const tag = tagOf(request);
     const served = await this.snapshots.get(orgId, found.snapshotId);
     const models = modelsOf(served, found);
-    const limited = await this.limits.admit({ orgId, keyId, tag, deployment: found, models }, reply);
+    const limited = await this.limits.admit({ orgId, keyId, tag, ref, deployment: found, models }, reply, early);
     const answerId = this.answerIds.issue(found.id, unit);
     void reply.header('x-ratchet-answer-id', answerId);
     const trace = traceRequest(tracing, request, reply, {

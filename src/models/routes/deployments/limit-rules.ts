@@ -11,6 +11,8 @@ export interface LimitedRequest {
   keyId: string | null;
   /** Empty: none. */
   tag: string;
+  /** By which it names its deployment. */
+  ref: string;
   deployment: Pick<ServedDeployment, 'name' | 'settings'>;
   /** Those that may answer. */
   models: readonly Pick<PolicySpec, 'provider' | 'model'>[];
@@ -25,7 +27,11 @@ export interface Rule extends Limited {
 }
 
 /** Neither names nor tags have spaces; the count is of the name, whichever deployment serves it. */
-export function rulesOf({ keyId, tag, deployment: { name, settings } }: LimitedRequest): Rule[] {
+export function rulesOf({
+  keyId,
+  tag,
+  deployment: { name, settings },
+}: Pick<LimitedRequest, 'keyId' | 'tag' | 'deployment'>): Rule[] {
   const { total, per_key: perKey, per_tag: perTag } = settings.limits ?? {};
   return [
     ruleOf('deployment', `deployment ${name}`, total),

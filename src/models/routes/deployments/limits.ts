@@ -24,12 +24,27 @@ interface Found {
   uses: (readonly [Rule, Uses])[];
 }
 
+/** How long a deployment is foreseen, and how many are. */
+const foreseenMs = 60_000;
+const mostForeseen = 1_000;
+
+/** What was counted, as of `since` of `performance.now()`. */
+interface Read {
+  since: number;
+  uses: Uses[];
+}
+
+/** A request whose deployment is not resolved yet. */
+export type ExpectedRequest = Pick<LimitedRequest, 'orgId' | 'keyId' | 'tag' | 'ref'>;
+
 /** Admits requests to deployments: in one round trip at most, in none without limits. */
 export class DeploymentLimits {
   private readonly together: GroupCommit;
   private readonly requests: SharedUses;
   private readonly calls: SharedUses;
   private readonly usedUp = new ExpiringMap<string, Uses>(mostUsedUp, usedUpMs);
+  /** By reference, with their limits of the last request. */
+  private readonly foreseen = new ExpiringMap<string, LimitedRequest['deployment']>(mostForeseen, foreseenMs);
 
   constructor({ db, log }: { db: Pick<Db, 'orgBatch'>; log: Pick<Logger, 'warn'> }) {
     const together = createGroupCommit(db);
@@ -47,14 +62,31 @@ export class DeploymentLimits {
   }
 
   /**
-   * Refuses a request beyond a limit, and shows what is left in the answer. Returns the subjects
-   * for which its tokens and dollars count.
+   * Reads what was counted, while the deployment is resolved: it most likely has the limits that it
+   * had. null: none are foreseen.
    */
-  async admit(request: LimitedRequest, reply: FastifyReply): Promise<string[]> {
+  foresee(request: ExpectedRequest): Promise<Read | null> {
+    const deployment = this.foreseen.get(`${request.orgId} ${request.ref}`);
+    const rules = deployment ? rulesOf({ ...request, deployment }) : [];
+    const counted = rules.filter(isCounted).map(({ subject }) => subject);
+    if (counted.length === 0 || this.knownUsedUp(request.orgId, rules)) return nothingRead;
+    return this.read(request.orgId, counted).catch(() => null);
+  }
+
+  /**
+   * Refuses a request beyond a limit, and shows what is left in the answer. `early`: what `foresee`
+   * has read. Returns the subjects for which its tokens and dollars count.
+   */
+  async admit(request: LimitedRequest, reply: FastifyReply, early = nothingRead): Promise<string[]> {
+    const { orgId, ref, deployment } = request;
     const rules = rulesOf(request);
-    if (rules.length === 0) return [];
+    if (rules.length === 0) {
+      this.foreseen.delete(`${orgId} ${ref}`);
+      return [];
+    }
     requirePrices(rules, request);
-    const found = this.knownUsedUp(request.orgId, rules) ?? (await this.take(request.orgId, rules));
+    this.foreseen.set(`${orgId} ${ref}`, deployment);
+    const found = this.knownUsedUp(orgId, rules) ?? (await this.take(orgId, rules, early));
     showLeft(reply, found);
     const { requests, calls, uses } = found;
     const usedUp = uses.map(([rule, used]) => usedUpOf(rule, used)).find((each) => each !== null);
@@ -86,12 +118,12 @@ export class DeploymentLimits {
   }
 
   /** Takes one of each limit, and reads what was counted, together. */
-  private async take(orgId: string, rules: readonly Rule[]): Promise<Found> {
+  private async take(orgId: string, rules: readonly Rule[], early: Promise<Read | null>): Promise<Found> {
     const asked = { orgId, limits: rules };
     const [requests, calls, uses] = await Promise.allSettled([
       this.requests.take(asked),
       this.calls.take(asked),
-      this.usesOf(orgId, rules.filter(isCounted)),
+      this.usesOf(orgId, rules.filter(isCounted), early),
     ]);
     if (requests.status === 'fulfilled' && calls.status === 'fulfilled' && uses.status === 'fulfilled')
       return { requests: requests.value, calls: calls.value, uses: uses.value };
@@ -99,19 +131,27 @@ export class DeploymentLimits {
     throw ([requests, calls, uses].find(({ status }) => status === 'rejected') as PromiseRejectedResult).reason;
   }
 
-  private async usesOf(orgId: string, rules: readonly Rule[]): Promise<Found['uses']> {
+  private async usesOf(orgId: string, rules: readonly Rule[], early: Promise<Read | null>): Promise<Found['uses']> {
     if (rules.length === 0) return [];
     const subjects = rules.map(({ subject }) => subject);
-    const since = performance.now();
-    const read = await readUses(this.together.tx(orgId, '3'), orgId, subjects);
-    const uses = rules.map((rule) => [rule, read.find(({ subject }) => subject === rule.subject)!] as const);
-    for (const [rule, used] of uses) {
+    const foreseen = await early;
+    const isWhole = subjects.every((subject) => foreseen?.uses.some((used) => used.subject === subject));
+    const read = isWhole ? foreseen! : await this.read(orgId, subjects);
+    return rules.map((rule) => {
+      const used = read.uses.find(({ subject }) => subject === rule.subject)!;
       // Not beyond the end of the minute.
       const leftMs = Math.min(usedUpMs, used.minuteSecondsLeft * 1_000);
-      if (usedUpOf(rule, used)) this.usedUp.set(`${orgId} ${rule.subject}`, used, since - usedUpMs + leftMs);
-    }
-    return uses;
+      if (usedUpOf(rule, used)) this.usedUp.set(`${orgId} ${rule.subject}`, used, read.since - usedUpMs + leftMs);
+      return [rule, used] as const;
+    });
+  }
+
+  private async read(orgId: string, subjects: readonly string[]): Promise<Read> {
+    const since = performance.now();
+    return { since, uses: await readUses(this.together.tx(orgId, '3'), orgId, subjects) };
   }
 }
 
+/** Without a foreseen request. */
+const nothingRead: Promise<Read | null> = Promise.resolve(null);
 const nothing: Taken = { states: [], exceeded: null, release: () => undefined };

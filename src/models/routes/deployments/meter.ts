@@ -65,7 +65,7 @@ interface Entry {
 
 /** Counts each request of a deployment once, also while the database is unavailable. */
 export class DeploymentMeter {
-  private readonly db: Pick<Db, 'orgApart'>;
+  private readonly db: Pick<Db, 'orgTogether'>;
   private readonly log: Logger;
   private readonly patienceMs: number;
   /** By deployment, most recently counted last. */
@@ -76,7 +76,7 @@ export class DeploymentMeter {
   private readonly orgs = new Map<string, PendingCounts>();
   private isClosed = false;
 
-  constructor({ db, log, patienceMs = 2_000 }: { db: Pick<Db, 'orgApart'>; log: Logger; patienceMs?: number }) {
+  constructor({ db, log, patienceMs = 2_000 }: { db: Pick<Db, 'orgTogether'>; log: Logger; patienceMs?: number }) {
     this.db = db;
     this.log = log;
     this.patienceMs = patienceMs;

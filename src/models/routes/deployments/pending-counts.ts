@@ -22,7 +22,7 @@ const textBytesAtOnce = 8 * 1024 * 1024;
 
 const bytesOf = ({ request, answer }: LoggedRequest) => (request?.length ?? 0) + (answer?.length ?? 0);
 
-/** Pending counts of an organization; one statement at a time, later counts go with the next. */
+/** Pending counts of an organization; one write at a time, later counts go with the next. */
 export class PendingCounts {
   readonly orgId: string;
   readonly counters = new Set<Counter>();
@@ -59,9 +59,9 @@ export class PendingCounts {
     return this.counters.size === 0 && this.texts.size === 0;
   }
 
-  /** Writes what is pending once connected, so that it includes counts from the wait. */
-  async write(db: Pick<Db, 'orgApart'>): Promise<void> {
-    const { taken, spent, used, episodes, failures, texts, waiting } = await db.orgApart(this.orgId, async (tx) => {
+  /** Writes what is pending, in one transaction. */
+  async write(db: Pick<Db, 'orgTogether'>): Promise<void> {
+    const { taken, spent, used, episodes, failures, texts, waiting } = await db.orgTogether(this.orgId, async (tx) => {
       const taken = [...this.counters].map((counter) => ({ counter, requests: counter.requests }));
       const spent = [...this.spend].map((counter) => ({ counter, costUsd: counter.costUsd }));
       const used = [...this.uses].map((counter) => ({ counter, state: { ...counter } }));

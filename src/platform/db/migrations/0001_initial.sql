@@ -63,8 +63,9 @@ create table request_windows (
   primary key (org_id, subject)
 ) with (fillfactor = 50);
 
--- Calls that a process may have in flight for a limited organization or key.
-create table call_slots (
+-- Calls that a process may have in flight for a limited organization or key. Not logged: after a
+-- crash the processes renew what they use within 5 s.
+create unlogged table call_slots (
   org_id text not null,
   subject text not null,
   -- the process

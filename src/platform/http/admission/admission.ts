@@ -16,7 +16,7 @@ declare module 'fastify' {
 
 /** More permits would not add throughput: calls share one event loop, creates share Temporal. */
 const bounds = {
-  calls: { permits: 8, burst: 256, shortWaitMs: 100, burstMs: 2_000, lastingWaitMs: 25 },
+  calls: { permits: 8, burst: 2_048, shortWaitMs: 100, burstMs: 2_000, lastingWaitMs: 25 },
   creates: { permits: 16, burst: 256, shortWaitMs: 1_000, burstMs: 4_000, lastingWaitMs: 250 },
 };
 

@@ -11,7 +11,7 @@ export interface Gate {
 
 /** The permit of one piece of work. */
 export interface Permit {
-  /** Releases the permit during a long wait for something else. */
+  /** Releases the permit during a wait for something else. */
   pause(): void;
   /** Ends the wait. The work counts again, even beyond the limit: it is nearly done. */
   resume(): void;
@@ -20,18 +20,16 @@ export interface Permit {
 
 export interface GateOptions {
   permits: number;
-  /** Length of the queue in a burst. */
+  /** Length of the queue in a burst, and how many may come in one. */
   burst: number;
   /** A wait that is short. */
   shortWaitMs: number;
-  /** The load lasts once no wait has been short for this time. */
+  /** The load lasts once no wait has been short for this time, and more came than a burst has. */
   burstMs: number;
-  /** Under lasting load the queue holds what completes in this time. */
+  /** Under lasting load the queue holds what begins in this time. */
   lastingWaitMs: number;
   /** How long the load counts as lasting after a refusal: refused callers retry. */
   calmMs?: number;
-  /** A longer pause releases the permit. */
-  longMs?: number;
   now?: () => number;
 }
 
@@ -48,21 +46,24 @@ export function overloaded(): ApiError {
 export const ungated: Permit = { pause() {}, resume() {}, release() {} };
 
 export function createGate(options: GateOptions): Gate {
-  const { permits, burst, shortWaitMs, burstMs, lastingWaitMs, calmMs = 5_000, longMs = 50 } = options;
+  const { permits, burst, shortWaitMs, burstMs, lastingWaitMs, calmMs = 5_000 } = options;
   const { now = () => performance.now() } = options;
   let working = 0;
   const queue: { grant: (permit: Permit) => void; since: number }[] = [];
   let refusedAt = -Infinity;
   /** Since when no wait has been short. */
   let longSince: number | null = null;
-  const completed = createRate(now);
+  /** How many have waited since then. */
+  let came = 0;
+  const begun = createRate(now);
 
   function refuses(): boolean {
     if (working < permits && queue.length === 0) return false;
     const time = now();
     if (queue.length > 0) noteWait(queue[0]!.since);
-    const lasts = time - refusedAt < calmMs || (longSince !== null && time - longSince > burstMs);
-    const rate = completed.perMs();
+    const isLong = longSince !== null && time - longSince > burstMs && came > burst;
+    const lasts = time - refusedAt < calmMs || isLong;
+    const rate = begun.perMs();
     const longest = lasts && rate !== null ? Math.min(burst, 1 + rate * lastingWaitMs) : burst;
     const isRefused = queue.length >= longest;
     if (isRefused) refusedAt = time;
@@ -71,46 +72,45 @@ export function createGate(options: GateOptions): Gate {
 
   function free(): void {
     working -= 1;
-    completed.count();
     while (working < permits && queue.length > 0) {
       const { grant, since } = queue.shift()!;
       noteWait(since);
       grant(take());
     }
-    if (working < permits) longSince = null;
+    if (working < permits) noteShort();
   }
 
   function noteWait(since: number): void {
     const longFrom = since + shortWaitMs;
-    if (now() <= longFrom) longSince = null;
+    if (now() <= longFrom) noteShort();
     else longSince ??= longFrom;
+  }
+
+  function noteShort(): void {
+    longSince = null;
+    came = queue.length;
   }
 
   function take(): Permit {
     working += 1;
+    begun.count();
     let holds = true;
     let isReleased = false;
-    let timer: NodeJS.Timeout | undefined;
-    const giveUp = () => {
+    const pause = () => {
       if (!holds) return;
       holds = false;
       free();
     };
     return {
-      pause() {
-        if (!isReleased) timer ??= setTimeout(giveUp, longMs);
-      },
+      pause,
       resume() {
-        clearTimeout(timer);
-        timer = undefined;
         if (holds || isReleased) return;
         holds = true;
         working += 1;
       },
       release() {
         isReleased = true;
-        clearTimeout(timer);
-        giveUp();
+        pause();
       },
     };
   }
@@ -120,6 +120,7 @@ export function createGate(options: GateOptions): Gate {
     async acquire() {
       if (working < permits && queue.length === 0) return take();
       if (refuses()) throw overloaded();
+      came += 1;
       return new Promise((grant) => queue.push({ grant, since: now() }));
     },
   };

@@ -55,6 +55,7 @@ async function startDeployments(it: TestDeployments, options: Partial<ProxyDeps>
   const db = {
     org: (orgId, work) => http.db.org(orgId, work),
     orgApart: (orgId, work) => http.db.orgApart(orgId, work),
+    orgTogether: (orgId, work) => http.db.orgTogether(orgId, work),
     orgBatch: (orgId, statements) => http.db.orgBatch(orgId, statements),
   } as ProxyDeps['db'];
   const http = await startHttp({

@@ -50,7 +50,7 @@ test('calls in flight of a name, of keys and of tags', async () => {
           const raw = Object.assign(new EventEmitter(), { destroyed: false });
           const reply = { raw, getHeader: () => undefined, header: () => reply } as unknown as FastifyReply;
           try {
-            await all[at]!.admit({ orgId: 'default', ...caller, deployment, models: [] }, reply);
+            await all[at]!.admit({ orgId: 'default', ...caller, ref: deployment.name, deployment, models: [] }, reply);
           } catch (error) {
             expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
             return [];
@@ -72,3 +72,30 @@ test('calls in flight of a name, of keys and of tags', async () => {
   );
   expect(some).toBeGreaterThan(count);
 }, 60_000);
+
+test('what was counted is read while the deployment is resolved, and again where its limits have changed', async () => {
+  let messages = 0;
+  const orgBatch: Db['orgBatch'] = (...batch) => ((messages += 1), db.orgBatch(...batch));
+  const limits = new DeploymentLimits({ db: { orgBatch }, log });
+  const raw = Object.assign(new EventEmitter(), { destroyed: false });
+  const reply = { raw, getHeader: () => undefined, header: () => reply } as unknown as FastifyReply;
+  const total = { ...none, tokens_per_minute: 100 };
+  const name = `n-${(count += 1)}`;
+  const asked = { orgId: 'default', keyId: 'a', tag: '', ref: `${name}@staging` };
+  const ask = async (settings: { limits: Record<string, unknown> }) => {
+    const before = messages;
+    const early = limits.foresee(asked);
+    await early;
+    const resolved = messages - before;
+    const deployment = { name, settings } as unknown as Parameters<DeploymentLimits['admit']>[0]['deployment'];
+    const subjects = await limits.admit({ ...asked, deployment, models: [] }, reply, early);
+    return [resolved, messages - before - resolved, subjects.length];
+  };
+  expect(await ask({ limits: { total } })).toEqual([0, 1, 1]);
+  expect(await ask({ limits: { total } })).toEqual([1, 0, 1]);
+  expect(await ask({ limits: { total, per_key: total } })).toEqual([1, 1, 2]);
+  expect(await ask({ limits: { per_key: total } })).toEqual([1, 0, 1]);
+  expect(await ask({ limits: {} })).toEqual([1, 0, 0]);
+  expect(await ask({ limits: {} })).toEqual([0, 0, 0]);
+  await limits.close();
+});

@@ -413,9 +413,9 @@ describe('dollars a day', () => {
   });
 });
 
-describe('round trips before a call', () => {
+describe('messages to Postgres before a call', () => {
   /** Those of a server until its model is asked. */
-  async function roundTrips(name: string, tag: string): Promise<number> {
+  async function messages(name: string, tag: string): Promise<number> {
     const batches = jest.spyOn(db, 'orgBatch');
     const apart = jest.spyOn(db, 'orgApart');
     let before = -1;
@@ -429,12 +429,13 @@ describe('round trips before a call', () => {
     return before;
   }
 
-  test('none for limits without limits, one with all of them', async () => {
+  test('one without limits; with all of them one beside it, and one more for a new tag', async () => {
     const plain = await it.deploy(nextName());
     const set = { requests_per_minute: 90, tokens_per_minute: 900_000, calls_in_flight: 9, spend_usd_per_day: 9 };
     const limited = await deployed({ total: set, per_key: set, per_tag: set });
     for (const name of [plain, limited]) await statusOf(1, name);
     // The deployment of the name is read anew for each request.
-    expect([await roundTrips(plain, 'a'), await roundTrips(limited, 'new')]).toEqual([1, 2]);
+    expect([await messages(plain, 'a'), await messages(limited, 'new')]).toEqual([1, 3]);
+    await until('its portions are at hand', async () => (await messages(limited, 'new')) === 2);
   });
 });

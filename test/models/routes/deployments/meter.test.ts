@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { pino } from 'pino';
 import { DeploymentMeter, type CountedRequest } from '../../../../src/models/routes/deployments/meter.js';
+import { readUses } from '../../../../src/kinds/deployment/store/uses.js';
 import { connect, type Db } from '../../../../src/platform/db/db.js';
 import { readFailures, readPeriods } from '../../../../src/kinds/deployment/store/counters.js';
 import { readTotals } from '../../../support/counters.js';
@@ -48,7 +49,7 @@ afterEach(async () => {
   meters = [];
 });
 
-function meterOn(on: Pick<Db, 'orgApart'>, patienceMs = forEver): DeploymentMeter {
+function meterOn(on: Pick<Db, 'orgTogether'>, patienceMs = forEver): DeploymentMeter {
   const meter = new DeploymentMeter({ db: on, log, patienceMs });
   meters.push(meter);
   return meter;
@@ -66,17 +67,17 @@ const times = <T>(n: number, make: (n: number) => T): T[] => Array.from({ length
 function watched() {
   const seen = { writes: 0, atOnce: 0 };
   const underWay = new Map<string, number>();
-  const orgApart: Db['orgApart'] = async (orgId, work) => {
+  const orgTogether: Db['orgTogether'] = async (orgId, work) => {
     seen.writes += 1;
     underWay.set(orgId, (underWay.get(orgId) ?? 0) + 1);
     seen.atOnce = Math.max(seen.atOnce, underWay.get(orgId)!);
     try {
-      return await db.orgApart(orgId, work);
+      return await db.orgTogether(orgId, work);
     } finally {
       underWay.set(orgId, underWay.get(orgId)! - 1);
     }
   };
-  return { orgApart, seen };
+  return { orgTogether, seen };
 }
 
 test('stores each counted request under its outcome', async () => {
@@ -98,8 +99,8 @@ test('stores each counted request under its outcome', async () => {
 });
 
 test('counts 1,000 requests of two processes once, in few sequential statements', async () => {
-  const { seen, orgApart } = watched();
-  const processes = [meterOn({ orgApart }), meterOn(db)];
+  const { seen, orgTogether } = watched();
+  const processes = [meterOn({ orgTogether }), meterOn(db)];
   const other = `dep_${randomUUID()}`;
   await Promise.all(
     times(100, async (caller) => {
@@ -123,13 +124,13 @@ test('counts 1,000 requests of two processes once, in few sequential statements'
 test('includes counts during a write in the next write and waits for it', async () => {
   const answers = [gate(), gate()];
   let sent = 0;
-  const orgApart: Db['orgApart'] = async (orgId, work) => {
+  const orgTogether: Db['orgTogether'] = async (orgId, work) => {
     const answer = answers[sent++]!;
-    const result = await db.orgApart(orgId, work);
+    const result = await db.orgTogether(orgId, work);
     await answer.opened;
     return result;
   };
-  const meter = meterOn({ orgApart });
+  const meter = meterOn({ orgTogether });
   const first = meter.count({ orgId: 'default', keyId: null, deploymentId, ...alone }, ok);
   await until('the first write is in the database', async () => (await requests()) === 1);
   let isCounted = false;
@@ -242,13 +243,31 @@ describe('without the database', () => {
   });
 });
 
+const rename = (from: string, to: string) => async () => {
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  await admin.query(`alter table ${from} rename to ${to}`);
+  await admin.end();
+};
+
+test('writes what it counts of a request in one transaction', async () => {
+  const [away, back] = [rename('deployment_requests', 'mislaid'), rename('mislaid', 'deployment_requests')];
+  const meter = meterOn(db, 200);
+  const texts = { provider: 'p', model: 'm', request: '{}', answer: '{}' };
+  const subject = `deployment ${deploymentId}`;
+  const counted = async () => [
+    await requests(),
+    (await db.org('default', (tx) => readUses(tx, 'default', [subject])))[0]!.usd,
+  ];
+  await away();
+  await meter.count({ orgId: 'default', keyId: null, deploymentId, ...alone, limited: [subject] }, { ...ok, texts });
+  expect(await counted()).toEqual([0, 0]);
+  await back();
+  await meter.close();
+  expect(await counted()).toEqual([1, ok.costUsd]);
+});
+
 test('writes refused counts with the next write or at the end', async () => {
-  const rename = (from: string, to: string) => async () => {
-    const admin = new pg.Client({ connectionString: url });
-    await admin.connect();
-    await admin.query(`alter table ${from} rename to ${to}`);
-    await admin.end();
-  };
   const [away, back] = [rename('deployment_counters', 'mislaid'), rename('mislaid', 'deployment_counters')];
   const meter = meterOn(db, 200);
   const deployment = { orgId: 'default', keyId: null, deploymentId, ...alone };

@@ -1,10 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { setTimeout } from 'node:timers/promises';
 import { createGate, type Permit } from '../../../../src/platform/http/admission/gate.js';
 import { range } from '../../../support/range.js';
 import { runs } from '../../../support/runs.js';
-import { until } from '../../../support/until.js';
 
 const codeOf = (error: { status: number; code: string }) => `${error.status} ${error.code}`;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -56,16 +54,24 @@ describe('a burst', () => {
   test('that lasts gets the queue that is worked off in time, until none was refused for a while', async () => {
     const { gate, clock } = await workingOff(100);
     const waiting = enterAll(gate, 100);
-    clock.time += 300;
+    await settled();
+    const workOff = async (entered: (Permit | string)[], from: number, count: number) => {
+      for (const n of range(from, count)) {
+        (entered[n] as Permit).release();
+        await settled();
+        clock.time += 20;
+      }
+    };
+    await workOff(waiting, 0, 20);
+    // 93 waited when the last wait was short.
+    const last = enterAll(gate, 7);
     expect(gate.refuses()).toBe(false);
-    clock.time += 1;
+    const beyond = enterAll(gate, 1);
     expect(gate.refuses()).toBe(true);
     await settled();
-    for (const n of range(0, 100)) {
-      (waiting[n] as Permit).release();
-      await settled();
-      clock.time += 20;
-    }
+    await workOff(waiting, 20, 80);
+    await workOff(last, 0, 7);
+    await workOff(beyond, 0, 1);
     // One works, and six wait.
     const held = await gate.acquire();
     const outcomes = enterAll(gate, 20);
@@ -82,6 +88,17 @@ describe('a burst', () => {
     expect(later.filter((outcome) => typeof outcome === 'string')).toEqual([]);
   });
 
+  test('of no more than the queue holds does not last, however slowly it is worked off', async () => {
+    const { gate, clock } = await workingOff(1);
+    enterAll(gate, 50);
+    clock.time += 60_000;
+    expect(gate.refuses()).toBe(false);
+    const late = enterAll(gate, 51);
+    await settled();
+    expect(late).toEqual([]);
+    expect(gate.refuses()).toBe(true);
+  });
+
   test('does not last where a wait was short in between', async () => {
     const { gate, clock } = await workingOff(1);
     for (let n = 0; n < 5; n += 1) {
@@ -96,12 +113,13 @@ describe('a burst', () => {
   });
 });
 
-test('work that waits for long frees its permit, and gets it back where none is free', async () => {
-  const gate = createGate({ permits: 1, burst: 4, shortWaitMs: 1_000, burstMs: 0, lastingWaitMs: 1_000, longMs: 1 });
+test('work that waits frees its permit, and gets it back where none is free', async () => {
+  const gate = createGate({ permits: 1, burst: 4, shortWaitMs: 1_000, burstMs: 0, lastingWaitMs: 1_000 });
   const [first] = [await gate.acquire()];
   const entered = enterAll(gate, 2);
   first.pause();
-  await until('the next one has the permit', () => Promise.resolve(entered[0] !== undefined));
+  await settled();
+  expect(entered[0]).toBeDefined();
   first.resume();
   (entered[0] as Permit).release();
   await settled();
@@ -118,7 +136,7 @@ test('no permit is lost, and none waits beside a free one, whatever the order of
       fc.integer({ min: 1, max: 3 }),
       fc.array(fc.tuple(step, fc.nat(9)), { maxLength: 60 }),
       async (permits, steps) => {
-        const gate = createGate({ permits, burst: 100, shortWaitMs: 60_000, burstMs: 0, lastingWaitMs: 1, longMs: 0 });
+        const gate = createGate({ permits, burst: 100, shortWaitMs: 60_000, burstMs: 0, lastingWaitMs: 1 });
         const inside: { permit: Permit; state: string }[] = [];
         let waiting = 0;
         for (const [action, pick] of steps) {
@@ -134,7 +152,6 @@ test('no permit is lost, and none waits beside a free one, whatever the order of
             if (action === 'release') one.state = 'released';
             else if (one.state !== 'released') one.state = action === 'pause' ? 'paused' : 'working';
           }
-          if (action === 'pause') await setTimeout(2);
           await settled();
           const working = inside.filter(({ state }) => state === 'working').length;
           if (waiting > 0) expect(working).toBeGreaterThanOrEqual(permits);
