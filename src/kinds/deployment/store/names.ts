@@ -228,6 +228,7 @@ export async function deleteDeployment(tx: Tx, id: string, by: ChangedBy): Promi
     [id],
   );
   if (!deleted) return false;
+  await tx.query('delete from deployment_judgements where deployment_id = $1', [id]);
   const labels = await tx.query<{ label: string }>(
     'delete from deployment_labels where deployment_id = $1 returning label',
     [id],

@@ -1,5 +1,6 @@
 import { liveLabel, parseRef } from '../../../core/deployments/ref.js';
 import type { Tx } from '../../../platform/db/db.js';
+import type { JudgeSettings } from '../contract/judge.js';
 import type { DeploymentSettings } from '../contract/settings.js';
 
 /** The deployment that answers a request; `snapshotId` null: not ready. */
@@ -9,8 +10,11 @@ export interface ServedDeployment extends Record<string, unknown> {
   version: number;
   snapshotId: string | null;
   liveAt: Date | null;
-  settings: DeploymentSettings;
+  settings: ServedSettings;
 }
+
+/** Settings of a request's way: without the scorer of the judge, which may be long. */
+type ServedSettings = Omit<DeploymentSettings, 'judge'> & { judge?: Omit<JudgeSettings, 'scorer'> };
 
 /** SQL of the settings of a deployment's name. */
 export function settingsOf(deployment: string): string {
@@ -37,7 +41,7 @@ export function refValues(ref: string): [string, string | null, number | null] {
 export const idOfPart = `(select ${partId})`;
 const idOfRef = `(select case when $2::text is null and $3::int is null then coalesce(${ofName}, $1) else ${partId} end)`;
 const served = `d.id, d.name, d.version, case when d.live_at is not null then d.snapshot_id end as "snapshotId",
-  d.live_at as "liveAt", ${settingsOf('d')} as settings`;
+  d.live_at as "liveAt", ${settingsOf('d')} #- '{judge,scorer}' as settings`;
 
 /** The deployment of an id, a name, or its label or version; null: none. */
 export async function resolveDeployment(tx: Tx, ref: string): Promise<ServedDeployment | null> {
