@@ -17,9 +17,9 @@ export interface AnswerToJudge {
   answer: string | null;
 }
 
-/** Answers of a name that may wait, and characters of their texts. */
+/** Answers of a name that may wait, and bytes of the texts of one. */
 export const mostWaiting = 1_000;
-const mostWaitingChars = 64 * 1024 * 1024;
+const mostBytes = 128 * 1024;
 
 /**
  * Lets answers wait for the judge of their name, each once. Counts those as dropped for which
@@ -29,19 +29,17 @@ export async function enqueueAnswers(tx: Tx, orgId: string, answers: readonly An
   const column = <Field extends keyof AnswerToJudge>(field: Field) => answers.map((answer) => answer[field]);
   const rows = await tx.query<{ name: string; dropped: number }>(
     `with given as (
-       select g.*, d.name, sum(${chars('g')}) over before as chars_before, row_number() over before as place
+       select g.*, d.name, row_number() over (partition by d.name order by g.deployment_id, g.answer_id) as place
          from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as g(deployment_id, answer_id, request, answer)
               join deployments d on d.id = g.deployment_id and d.deleted_at is null
-       window before as (partition by d.name order by g.deployment_id, g.answer_id)
      ), rooms as (
-       select n.name, w.waiting, w.chars, coalesce((select ${isUsedUp('j')} from deployment_judges j
+       select n.name, w.waiting, coalesce((select ${isUsedUp('j')} from deployment_judges j
                 where j.org_id = $1 and j.name = n.name), false) as is_used_up
          from (select distinct name from given) n cross join lateral (
-           select count(*) as waiting, coalesce(sum(${chars('a')}), 0) as chars
-             from (select request, answer from deployment_judgements a where a.org_id = $1 and a.name = n.name limit $6) a) w
+           select count(*) as waiting
+             from (select from deployment_judgements a where a.org_id = $1 and a.name = n.name limit $6) a) w
      ), placed as (
-       select g.*, not is_used_up and request is not null and answer is not null
-                   and waiting + place <= $6 and chars + chars_before <= $7 as has_room
+       select g.*, not is_used_up and coalesce(octet_length(request) + octet_length(answer) <= $7, false) and waiting + place <= $6 as has_room
          from given g join rooms using (name)
      ), queued as (
        insert into deployment_judgements (org_id, deployment_id, answer_id, name, request, answer)
@@ -55,15 +53,12 @@ export async function enqueueAnswers(tx: Tx, orgId: string, answers: readonly An
     [
       orgId,
       ...[column('deploymentId'), column('answerId'), column('request'), column('answer')],
-      ...[mostWaiting, mostWaitingChars],
+      ...[mostWaiting, mostBytes],
     ],
     'enqueue_answers',
   );
   for (const { name, dropped } of rows) await countDropped(tx, orgId, name, dropped);
 }
-
-/** SQL of the length of the texts of a row, which is not read for it. */
-const chars = (row: string) => `coalesce(octet_length(${row}.request), 0) + coalesce(octet_length(${row}.answer), 0)`;
 
 /** An answer in hand. */
 export interface ClaimedAnswer extends Record<string, unknown> {
