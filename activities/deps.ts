@@ -21,7 +21,7 @@ export interface ActivityDeps {
   secretKey: Buffer;
   /** Base URL of the inference proxy for containers, without a trailing slash. */
   publicUrl: string;
-  metrics: Pick<Metrics, 'rollout' | 'retry' | 'proposal' | 'jobEnded' | 'stoodStill'>;
+  metrics: Pick<Metrics, 'rollout' | 'retry' | 'proposal' | 'jobEnded' | 'stoodStill' | 'deploymentJudged'>;
   /** null: no collector. */
   tracing: Tracing | null;
   /** Aborted when the worker shuts down: start nothing new, let work in flight finish. */

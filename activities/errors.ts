@@ -33,7 +33,7 @@ function classifyError(error: unknown): unknown {
 }
 
 /** Whether an error is a fault of the service, which a retry would meet again. */
-function isInternal(error: unknown): error is Error {
+export function isInternal(error: unknown): error is Error {
   if (error instanceof ApplicationFailure || error instanceof JobGoneError || !(error instanceof Error)) return false;
   const isOurs = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
   if (error instanceof UnhandledRejection) return true;

@@ -1,4 +1,5 @@
 import { deploymentActivities } from './deployments/build.js';
+import { judgeActivities } from './deployments/judge-answers.js';
 import type { ActivityDeps } from './deps.js';
 import { withErrorClasses } from './errors.js';
 import { lifecycleActivities } from './lifecycle/lifecycle.js';
@@ -22,6 +23,7 @@ export function createActivities(deps: ActivityDeps) {
     ...driveActivity(deps, rollouts),
     ...lifecycleActivities(deps),
     ...deploymentActivities(deps),
+    ...judgeActivities(deps),
     ...webhookActivities(deps),
   };
   return withErrorClasses(activities, deps.log);

@@ -56,6 +56,14 @@ const webhookAttempts = proxyActivities<Activities>({
   retry: { initialInterval: '5 seconds', backoffCoefficient: 3, maximumInterval: '3 hours' },
 });
 
+/** A minute of judging, and what its last calls take. */
+const judging = proxyActivities<Activities>({
+  startToCloseTimeout: '30 minutes',
+  heartbeatTimeout,
+  retry: databaseRetry,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});
+
 export const { deliverWebhook } = webhookAttempts;
 export const { record, stopWork, finish, openGateEvaluation, readShownJob } = decisiveTransaction;
 export const { awaitsTraffic, readTimeLeft, recordIgnored, isDelivered, abandonWebhook } = decisiveTransaction;
@@ -65,4 +73,5 @@ export const { readGateEvaluation } = decisiveTransaction;
 export const { awaitGateEvaluation, followCanary } = waits;
 export const { requestCancellation } = requests;
 export const { prepare } = probes;
+export const { judgeAnswers } = judging;
 export const { drive } = recordedWork;

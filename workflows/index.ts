@@ -5,6 +5,7 @@ export {
   jobWorkflow as graphWorkflow,
   jobWorkflow as sessionWorkflow,
 } from './job.js';
+export { judgeWorkflow } from './deployments/judge.js';
 export { webhookWorkflow } from './jobs/webhook.js';
 export { probeWorkflow } from './probe.js';
 export { unknownWorkflow as default } from './jobs/input.js';

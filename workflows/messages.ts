@@ -12,6 +12,12 @@ export interface JobInput {
   jobId: string;
 }
 
+/** The whole input of the workflow that judges answers of a deployment's name. */
+export interface JudgeInput {
+  orgId: string;
+  name: string;
+}
+
 /**
  * What a signal brings: HTTP sends `{commandId}`, to wait for the outcome, with a reward `stop`.
  * An operator sends anything, or nothing.

@@ -28,6 +28,7 @@ import { cutToBytes } from '../../src/util/text.js';
 import { isCostSpent, messageOf } from '../errors.js';
 import { recordLost } from '../jobs/spec.js';
 import { askModel, type ModelResult, type ModelRollout } from '../models/ask-model.js';
+import { askFor } from '../models/judge.js';
 import { outcomeOfRefusal } from '../models/refused-account.js';
 import type { ClaimedRollout, RolloutControl } from '../rollouts/source.js';
 import { scoreOutput, type ScoredRow } from './score.js';
@@ -81,7 +82,9 @@ export async function runRow({ deps, job, spec, claim, prompt, control, trace }:
     });
     if (!answer.ok) return { kind: 'failed', ...failureOf(policy, answer), connect: false };
     const toScore = scoredRow(row, rows);
-    const scored = await scoreOutput(rollout, rows.scorer, { ...toScore, output: answer.text, timeoutMs }, signal);
+    const { orgId } = job;
+    const scoring = { orgId, scorers: deps.scorers, ask: askFor(rollout), onPushback };
+    const scored = await scoreOutput(scoring, rows.scorer, { ...toScore, output: answer.text, timeoutMs }, signal);
     if (!scored.ok) return { kind: 'failed', ...cut(scored), connect: false };
     const { reward, criteria, details: own } = scored.verification;
     const feedback = withEnding(scored.verification, policy, answer);

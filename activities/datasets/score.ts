@@ -4,8 +4,8 @@ import { scorePart, type ScorerSpec } from '../../src/scorers/index.js';
 import type { ScoringCall } from '../../src/scorers/scorer.js';
 import { combine, isWeighted, negated, partNames, partsFor, type ScoredPart } from '../../src/scorers/weighted.js';
 import { cutWithin, storableText } from '../../src/util/text.js';
-import type { ModelRollout } from '../models/ask-model.js';
-import { askJudge, type Judgement } from '../models/judge.js';
+import type { ActivityDeps } from '../deps.js';
+import { askJudge, type Ask, type Judgement } from '../models/judge.js';
 
 /** A row and its expected value; undefined or null: none. */
 export interface ScoredRow {
@@ -13,6 +13,16 @@ export interface ScoredRow {
   expected: unknown;
   /** The row without its expected value, which a judge gets beside it. */
   judged: Record<string, unknown>;
+}
+
+/** Who scores, and for whom. */
+export interface ScoringContext {
+  orgId: string;
+  /** Scores by the code and the URLs of users. */
+  scorers: ActivityDeps['scorers'];
+  /** Asks judge models. */
+  ask: Ask;
+  onPushback?: (reason: string) => void;
 }
 
 /** What a model answered for a row; `timeoutMs`: the time of the code of users. */
@@ -26,7 +36,7 @@ export interface ScoredOutput extends ScoredRow {
  * reported no problem.
  */
 export async function scoreOutput(
-  rollout: ModelRollout,
+  scoring: ScoringContext,
   spec: ScorerSpec,
   answered: ScoredOutput,
   signal: AbortSignal,
@@ -36,13 +46,13 @@ export async function scoreOutput(
   const scored: ScoredPart[] = [];
   let judges = 0;
   for (const [at, { weight, scorer, expected, negate }] of parts.entries()) {
-    const scoring = scorePart(scorer, expected, answered.output);
-    if ('call' in scoring && scoring.call.runner === 'judge') judges += 1;
+    const found = scorePart(scorer, expected, answered.output);
+    if ('call' in found && found.call.runner === 'judge') judges += 1;
     const key = judges > 1 ? `@judge${judges}` : '@judge';
     const judgement: Judgement =
-      'call' in scoring
-        ? await runCall(rollout, scoring.call, { ...answered, expected, key }, signal)
-        : { ok: true, verification: scoring.verification };
+      'call' in found
+        ? await runCall(scoring, found.call, { ...answered, expected, key }, signal)
+        : { ok: true, verification: found.verification };
     if (!judgement.ok || !isWeighted(spec)) return judgement;
     const { verification } = judgement;
     scored.push({ name: names[at]!, weight, verification: negate ? negated(verification) : verification });
@@ -51,28 +61,28 @@ export async function scoreOutput(
 }
 
 function runCall(
-  rollout: ModelRollout,
+  { orgId, scorers, ask, onPushback }: ScoringContext,
   call: ScoringCall,
   /** `key`: the name of a judge's recorded call. */
   { row, expected: given, judged, output, key, timeoutMs }: ScoredOutput & { key: string },
   signal: AbortSignal,
 ): Promise<Judgement> {
-  const { deps, job, onPushback } = rollout;
   const expected = given ?? null;
   switch (call.runner) {
     case 'judge': {
       const { judge, criteria } = call;
       const gold = expected === null ? {} : { gold: { value: expected } };
-      return askJudge(rollout, { judge, key, criteria, input: judged, output, ...gold }, signal);
+      return askJudge(ask, { judge, key, criteria, input: judged, output, ...gold }, signal);
     }
     case 'sandbox': {
-      const scoring = { orgId: job.orgId, code: call.code };
-      return deps.scorers.runFunction(scoring, { output, row, expected }, signal, timeoutMs).then(judgementOf);
+      return scorers
+        .runFunction({ orgId, code: call.code }, { output, row, expected }, signal, timeoutMs)
+        .then(judgementOf);
     }
     case 'url': {
       const tryTimeoutMs = call.timeoutS === null ? timeoutMs : call.timeoutS * 1_000;
-      const scoring = { url: call.url, tryTimeoutMs, onPushback };
-      return deps.scorers.askUrl(scoring, { output, row, expected }, signal).then(judgementOf);
+      const asked = { url: call.url, tryTimeoutMs, ...(onPushback && { onPushback }) };
+      return scorers.askUrl(asked, { output, row, expected }, signal).then(judgementOf);
     }
   }
 }

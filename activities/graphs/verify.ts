@@ -5,7 +5,7 @@ import { isJudged, judgeOf, verifyOutput } from '../../src/scorers/verifier.js';
 import { databasePatienceMs, retryTransient } from '../../src/platform/db/patience.js';
 import { readTasks, type GraphTask } from '../../src/kinds/graph/store/tasks.js';
 import type { ModelRollout } from '../models/ask-model.js';
-import { askJudge, type Judgement } from '../models/judge.js';
+import { askFor, askJudge, type Judgement } from '../models/judge.js';
 
 /** Scores the output of a graph by the job's verifier. */
 export async function verify(
@@ -22,7 +22,7 @@ export async function verify(
   const criteria = criteriaOf(task.rubric);
   const examples = count > 0 ? await examplesFor(rollout, spec, count) : [];
   const gold = task.gold === null ? {} : { gold: task.gold };
-  return askJudge(rollout, { judge, criteria, input: task.input, output, ...gold, examples }, signal);
+  return askJudge(askFor(rollout), { judge, criteria, input: task.input, output, ...gold, examples }, signal);
 }
 
 /** Gold outputs of a few train tasks. */

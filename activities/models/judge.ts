@@ -4,7 +4,7 @@ import { askAgain, type UnusableAnswer } from '../../src/core/proposals/second-t
 import { judgementForm, type JudgementRequest } from '../../src/core/verify/judge.js';
 import { parseJudgement } from '../../src/core/verify/judgement.js';
 import type { Verification } from '../../src/core/verify/verification.js';
-import { askModel, type ModelRollout } from './ask-model.js';
+import { askModel, type ModelQuestion, type ModelResult, type ModelRollout } from './ask-model.js';
 
 /** The judge is asked this often for a readable answer: again once, with the complaint. */
 const maxTries = 2;
@@ -20,9 +20,17 @@ export interface JudgeQuestion extends JudgementRequest {
   key?: string;
 }
 
+/** Asks a model, or finds its answer on record. */
+export type Ask = (question: ModelQuestion, signal: AbortSignal) => Promise<ModelResult>;
+
+/** Asks for a rollout, which has the answers on record. */
+export function askFor(rollout: ModelRollout): Ask {
+  return (question, signal) => askModel(rollout, question, signal);
+}
+
 /** The codes of its failures begin with `judge`: `readAnswers` finds unverified outputs by that. */
 export async function askJudge(
-  rollout: ModelRollout,
+  ask: Ask,
   { judge: policy, key = '@judge', ...request }: JudgeQuestion,
   signal: AbortSignal,
 ): Promise<Judgement> {
@@ -33,7 +41,7 @@ export async function askJudge(
   const unusable: UnusableAnswer[] = [];
   for (let tries = 0; tries < maxTries; tries += 1) {
     const call = { asker: 'judge' as const, key, tries, policy, messages, question, timeoutMs };
-    const answer = await askModel(rollout, call, signal);
+    const answer = await ask(call, signal);
     if (!answer.ok) return answer;
     const parsed = parseJudgement(answer.text, { criteria, finishReason: answer.finishReason });
     if (parsed.ok) return parsed;

@@ -4,7 +4,7 @@ import type { PolicySpec } from '../core/jobs/policy.js';
 import type { Verification } from '../core/verify/verification.js';
 import { compareWith, useOf, valueProblem } from './compare.js';
 import { exact } from './exact.js';
-import { judgeOf, partSchemas, partSpec, partTypes, scorerOf, type PartSpec } from './parts.js';
+import { judgeOf, partSchemas, partSpec, partTypes, scorerOf, withProvider, type PartSpec } from './parts.js';
 import { shortOrFull, unknownType } from './request.js';
 import { typeOf, type ScoringCall, type ServiceChecks } from './scorer.js';
 import { isWeighted, partsFor, partsOf, weighted, weightedSpec, type WeightedSpec } from './weighted.js';
@@ -16,13 +16,22 @@ export const scorerSchema = shortOrFull(
   'Scorer',
   weighted.partFields,
 );
-type ScorerRequest = z.output<typeof scorerSchema>;
+export type ScorerRequest = z.output<typeof scorerSchema>;
 
 /** The scoring configuration stored with a job. */
 export type ScorerSpec = PartSpec | WeightedSpec;
 
 export function scorerSpec(request: ScorerRequest, defaultProvider: string): ScorerSpec {
   return 'parts' in request ? weightedSpec(request, defaultProvider) : partSpec(request, defaultProvider);
+}
+
+/** A request whose judge models name their provider. */
+export function withProviders(request: ScorerRequest, defaultProvider: string): ScorerRequest {
+  if (!('parts' in request)) return withProvider(request, defaultProvider);
+  return {
+    ...request,
+    parts: request.parts.map((part) => ({ ...part, scorer: withProvider(part.scorer, defaultProvider) })),
+  };
 }
 
 /** Whether each scored row must have an expected value. */

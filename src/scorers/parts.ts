@@ -28,6 +28,13 @@ export function partSpec(request: PartRequest, defaultProvider: string): PartSpe
   return { type: request.type, ...settings } as PartSpec;
 }
 
+/** A request whose judge model, if it has one, names its provider. */
+export function withProvider(request: PartRequest, defaultProvider: string): PartRequest {
+  const judge = judgeOf(partSpec(request, defaultProvider));
+  // Only a schema with a judge model has the field.
+  return judge ? ({ ...request, provider: judge.provider } as PartRequest) : request;
+}
+
 /** The judge model of a scorer; null: it has none. */
 export function judgeOf(spec: PartSpec): PolicySpec | null {
   const scorer = scorerOf(spec);

@@ -4,6 +4,8 @@ import type { Db } from '../../src/platform/db/db.js';
 import { writeCounters } from '../../src/kinds/deployment/store/counters.js';
 import { writeUses } from '../../src/kinds/deployment/store/uses.js';
 import { insertRequests } from '../../src/kinds/deployment/store/logged-requests.js';
+import { enqueueAnswers } from '../../src/kinds/deployment/store/judgements.js';
+import { addJudge } from '../../src/kinds/deployment/store/judges.js';
 import { recordFeedback } from '../../src/kinds/deployment/store/feedback.js';
 import { insertDeployment, setSnapshot } from '../../src/kinds/deployment/store/deployments.js';
 import { byService, promote, setLabel } from '../../src/kinds/deployment/store/names.js';
@@ -68,6 +70,8 @@ export const tables = [
   'episode_answers',
   'deployment_feedback',
   'deployment_metrics',
+  'deployment_judgements',
+  'deployment_judges',
   'datasets',
   'dataset_rows',
   'commands',
@@ -174,6 +178,8 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
     const totals = { outcome: 'ok' as const, latencyMs: 1, promptTokens: 1, completionTokens: 1, costUsd: 0 };
     const logged = { deploymentId: job.jobId, answerId: 'a', at, code: null, correlationId: null, ...texts, ...totals };
     await insertRequests(tx, org, [logged]);
+    await addJudge(tx, 'name');
+    await enqueueAnswers(tx, org, [{ deploymentId: job.jobId, answerId: 'a', request: '{}', answer: '{}' }]);
     const subject = { orgId: org, name: 'name', deploymentId: null, unitOf: () => 'u' };
     const about = { answerId: 'a', answered: { deploymentId: job.jobId, at: new Date(), unit: 'u' } };
     await recordFeedback(tx, { ...subject, about }, { key: '', content: { reward: 1 } });

@@ -23,6 +23,7 @@ export async function scrapeAll(): Promise<string> {
   metrics.deploymentRequest({ ...served, ...used, outcome: 'ok', code: null });
   metrics.deploymentRequest({ ...served, ...used, outcome: 'error', code: 'upstream_timeout' });
   metrics.deploymentReward({ ...served, reward: 1 });
+  for (const score of [1, null]) metrics.deploymentJudged({ ...served, score });
   metrics.retry('container');
   metrics.proposal('accepted');
   metrics.jobEnded('session', 'completed');

@@ -1,21 +1,33 @@
 /** Inputs of workflows, which an operator may have started by hand with anything. */
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { failureOf } from '../../src/core/jobs/fault.js';
-import type { JobInput } from '../messages.js';
+import type { JobInput, JudgeInput } from '../messages.js';
 import { UnreadablePayload } from '../payload-converter.js';
 import type { JobWorkflowInput } from './control.js';
 import { isName, ownField } from './fields.js';
 
 /** The job of a workflow. Fails where the input names none. */
 export function readJob(input: unknown): JobInput {
+  requireReadable(input);
+  const [orgId, jobId] = [ownField(input, 'orgId'), ownField(input, 'jobId')];
+  if (!isName(orgId) || !isName(jobId)) throw invalidInput('The input is not {"orgId": "…", "jobId": "…"}.');
+  return { orgId, jobId };
+}
+
+/** The name of a deployment whose answers a workflow judges. */
+export function readJudge(input: unknown): JudgeInput {
+  requireReadable(input);
+  const [orgId, name] = [ownField(input, 'orgId'), ownField(input, 'name')];
+  if (!isName(orgId) || !isName(name)) throw invalidInput('The input is not {"orgId": "…", "name": "…"}.');
+  return { orgId, name };
+}
+
+function requireReadable(input: unknown): void {
   if (input instanceof UnreadablePayload && input.isEncrypted)
     // No failure of the workflow: a worker with the right key goes on.
     throw new Error(
       'The input of the workflow is encrypted with another RATCHET_CODEC_KEY, or by no key of this worker.',
     );
-  const [orgId, jobId] = [ownField(input, 'orgId'), ownField(input, 'jobId')];
-  if (!isName(orgId) || !isName(jobId)) throw invalidInput('The input is not {"orgId": "…", "jobId": "…"}.');
-  return { orgId, jobId };
 }
 
 /** Like `readJob`, with what only a gate or an earlier run can give. */

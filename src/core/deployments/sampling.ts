@@ -1,3 +1,10 @@
+/**
+ * Whether an answer or episode is in a sample. `purpose`: samples of two purposes are independent.
+ */
+export function isInSample(purpose: 'log' | 'judge', id: string, rate: number): boolean {
+  return shareOf(purpose === 'log' ? id : `${purpose} ${id}`) < rate;
+}
+
 /** A share of 0 to 1 that is always the same for a text, and even over texts. */
 export function shareOf(text: string): number {
   // FNV-1a, then the last step of MurmurHash3: similar texts get unlike shares.

@@ -6,6 +6,7 @@ import type { JobKind } from '../../core/jobs/kinds.js';
 import type { Db, Tx } from '../db/db.js';
 import { isDeleted } from '../../kinds/deployment/store/deployments.js';
 import { isGateOver } from '../../kinds/deployment/store/gate.js';
+import { readDueJudges } from '../../kinds/deployment/store/judges.js';
 import { finishJob, type ClosedState } from '../../jobs/store/decisions/record.js';
 import { clearStuck, markStuck, type FailingTask } from '../../jobs/store/stuck.js';
 import { failWebhook, markSending, readWebhooks } from '../../jobs/store/webhooks.js';
@@ -15,7 +16,7 @@ import { readCloseReason } from './close-reason.js';
 import { readFailingTask } from './failing-task.js';
 import { cancelWorkflow, signalRewards } from './commands.js';
 import type { InstallationClient } from './installation-client.js';
-import { isWebhookOpen, startWebhook, startWorkflow } from './starter.js';
+import { isWebhookOpen, startJudge, startWebhook, startWorkflow } from './starter.js';
 
 const batch = 200;
 /** Webhooks under way that a sweep looks at: most of them end by themselves. */
@@ -60,8 +61,8 @@ export interface ReconcilerOptions {
  * Repairs what a crash or an operator left behind: closes jobs whose workflow is closed or gone;
  * starts missing workflows; repeats lost reward signals; cancels workflows of deleted deployments
  * and evaluations of ended ones. Marks jobs whose workflow tasks fail. Starts the delivery of due
- * webhooks, and gives up those whose workflow is closed. Each step is idempotent: several processes
- * may run it.
+ * webhooks, and gives up those whose workflow is closed; starts judges with answers that wait.
+ * Each step is idempotent: several processes may run it.
  */
 export function startReconciler(options: ReconcilerOptions): Reconciler {
   const { run, stop } = startRepeating(
@@ -86,6 +87,7 @@ async function sweepOnce(options: ReconcilerOptions, stopping: AbortSignal): Pro
     }
   }
   await startWebhooks(client, db, log, stopping);
+  await startJudges(client, db, log, stopping);
   await giveUpWebhooks(options, stopping);
 }
 
@@ -97,6 +99,17 @@ async function startWebhooks(client: InstallationClient, db: Db, log: Logger, st
       await db.org(job.orgId, (tx) => markSending(tx, job.jobId));
     } catch (err) {
       log.warn({ err, job_id: job.jobId }, 'webhook not started; retrying at the next sweep');
+    }
+  }
+}
+
+async function startJudges(client: InstallationClient, db: Db, log: Logger, stopping: AbortSignal): Promise<void> {
+  for (const judge of await db.worker((tx) => readDueJudges(tx, batch))) {
+    if (stopping.aborted) return;
+    try {
+      await client.withDeadline(Date.now() + deadlineMs, () => startJudge(client, judge));
+    } catch (err) {
+      log.warn({ err, deployment: judge.name }, 'judge not started; retrying at the next sweep');
     }
   }
 }

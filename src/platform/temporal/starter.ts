@@ -7,11 +7,13 @@ import {
   statusAttribute,
   tagsAttribute,
   type JobInput,
+  type JudgeInput,
 } from '../../../workflows/messages.js';
 import type { Labels } from '../../contracts/labels.js';
 import { jobKinds, workflowId, type JobKind } from '../../core/jobs/kinds.js';
 import type { Db } from '../db/db.js';
 import { JobGoneError } from '../../jobs/store/events.js';
+import type { JudgedName } from '../../kinds/deployment/store/judges.js';
 import type { DueWebhook } from '../../jobs/store/webhooks.js';
 import type { InstallationClient } from './installation-client.js';
 
@@ -95,6 +97,28 @@ export async function startWebhook(client: InstallationClient, job: DueWebhook):
       args: [input],
       staticSummary: `webhook of ${jobId}`,
       typedSearchAttributes: [{ key: orgAttribute, value: orgId }],
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
+
+/** Starts the workflow that judges answers of a deployment's name, unless it runs. */
+export async function startJudge(client: InstallationClient, { orgId, name }: JudgedName): Promise<void> {
+  const input: JudgeInput = { orgId, name };
+  const { id, taskQueue } = client.installation;
+  try {
+    await client.workflow.start('judgeWorkflow', {
+      // Names are of an organization and an installation; a cluster may have several.
+      workflowId: `judge-${name}-${orgId}-${id}`,
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      taskQueue,
+      args: [input],
+      staticSummary: `judge of ${name}`,
+      typedSearchAttributes: [
+        { key: orgAttribute, value: orgId },
+        { key: nameAttribute, value: name },
+      ],
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

@@ -16,6 +16,7 @@ const ofDeployments = [
   'deployment_feedback',
   'deployment_failures',
   'deployment_requests',
+  'deployment_judgements',
   'deployment_counters',
   'deployment_metrics',
   'canary_values',

@@ -65,6 +65,8 @@ const tables = [
   'episode_answers',
   'deployment_feedback',
   'deployment_metrics',
+  'deployment_judgements',
+  'deployment_judges',
   'daily_spend',
   'stored_bytes',
   'audit_log',

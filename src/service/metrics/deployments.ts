@@ -24,9 +24,18 @@ export interface MeasuredReward {
   reward: number;
 }
 
+/** An answer that a judge was asked about. */
+export interface MeasuredJudgement {
+  organization: string;
+  deployment: string;
+  /** null: it could not be scored. */
+  score: number | null;
+}
+
 export interface DeploymentMetrics {
   deploymentRequest(request: MeasuredRequest): void;
   deploymentReward(reward: MeasuredReward): void;
+  deploymentJudged(judgement: MeasuredJudgement): void;
 }
 
 /** Users choose names and release versions: a bound on the series of each metric. */
@@ -58,6 +67,14 @@ export function deploymentMetrics(registry: Registry): DeploymentMetrics {
     percentiles: [],
     registers,
   });
+  const scores = new Summary({
+    name: 'ratchet_deployment_judge_score',
+    help: 'Scores that the judges of deployments gave.',
+    labelNames: of,
+    percentiles: [],
+    registers,
+  });
+  const unjudged = counter('judge_failures_total', 'Answers that the judges of deployments could not score.', of);
   const names = limitedPairs(maxNames);
   const versions = limitedPairs(maxVersions);
   const codes = limitedPairs(maxCodes);
@@ -76,5 +93,10 @@ export function deploymentMetrics(registry: Registry): DeploymentMetrics {
     },
     deploymentReward: ({ organization, deployment, reward }) =>
       rewards.observe(seriesOf(organization, deployment), reward),
+    deploymentJudged({ organization, deployment, score }) {
+      const series = seriesOf(organization, deployment);
+      if (score === null) unjudged.inc(series);
+      else scores.observe(series, score);
+    },
   };
 }

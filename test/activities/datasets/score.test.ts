@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { scoreOutput, type ScoredRow } from '../../../activities/datasets/score.js';
+import { askFor } from '../../../activities/models/judge.js';
 import type { ModelRollout } from '../../../activities/models/ask-model.js';
 import { createLessons } from '../../../src/models/client/quirks/lessons.js';
 import { createScorerClient, type ScorerClient } from '../../../src/scorers/client/client.js';
@@ -54,7 +55,6 @@ function rollout(answers: Record<string, string> = {}): ModelRollout {
   };
   return {
     deps: {
-      scorers,
       providers: { forPayer: () => ({ send, observer, lessonsOf: createLessons() }) },
       notifications: { presence: 1 },
     } as unknown as ActivityDeps,
@@ -69,7 +69,7 @@ function rollout(answers: Record<string, string> = {}): ModelRollout {
 }
 const score = (request: unknown, output: string, answers?: Record<string, string>, given = row) =>
   scoreOutput(
-    rollout(answers),
+    { orgId: 'default', scorers, ask: askFor(rollout(answers)) },
     scorerSpec(scorerSchema.parse(request), 'openai'),
     { ...given, output, timeoutMs: 120_000 },
     signal,

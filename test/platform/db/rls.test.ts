@@ -85,6 +85,9 @@ describe('row-level security', () => {
     expect(await db.worker((tx) => tx.query(`select * from webhooks_in('due', 10)`))).toEqual([
       { org_id: 'two', job_id: expect.any(String), run: 1, workflow_suffix: '' },
     ]);
+    const judges = await db.worker((tx) => tx.query<{ org_id: string }>('select * from due_judges(10)'));
+    expect(judges.map((row) => row.org_id).sort()).toEqual(['one', 'two']);
+    expect(Object.keys(judges[0]!).sort()).toEqual(['name', 'org_id']);
     for (const table of tables) expect(await db.worker((tx) => tx.query(`select 1 from ${table}`))).toEqual([]);
     expect(await db.worker((tx) => tx.query(`update jobs set status = 'failed' returning id`))).toEqual([]);
     expect(await db.worker((tx) => tx.query('select * from count_open_jobs()'))).toEqual([
@@ -107,6 +110,7 @@ describe('row-level security', () => {
       due,
       ...orgs,
       `select * from webhooks_in('due', 10)`,
+      'select * from due_judges(10)',
       'select * from count_open_jobs()',
       'select * from count_stuck_jobs()',
     ])

@@ -52,6 +52,7 @@ test('adds requests and rewards of deployments by name, of a bounded number of n
   metrics.deploymentRequest({ ...served, ...used, outcome: 'error', code: 'upstream_timeout' });
   metrics.deploymentReward({ organization: 'org', deployment: 'support', reward: -1 });
   metrics.deploymentReward({ organization: 'org', deployment: 'support', reward: 0.25 });
+  for (const score of [0.5, 1, null]) metrics.deploymentJudged({ organization: 'org', deployment: 'support', score });
   for (let i = 0; i < 1_000; i += 1)
     metrics.deploymentRequest({ ...served, ...used, deployment: `d${i}`, version: i, outcome: 'ok', code: null });
   const text = await textOf(metrics);
@@ -63,6 +64,8 @@ test('adds requests and rewards of deployments by name, of a bounded number of n
   expect(text).toContain(`ratchet_deployment_cost_usd_total{${labels}} 1`);
   expect(text).toContain(`ratchet_deployment_reward_sum{${labels}} -0.75`);
   expect(text).toContain(`ratchet_deployment_reward_count{${labels}} 2`);
+  expect(text).toContain(`ratchet_deployment_judge_score_sum{${labels}} 1.5`);
+  expect(text).toContain(`ratchet_deployment_judge_failures_total{${labels}} 1`);
   const series = (start: string) => text.split('\n').filter((line) => line.startsWith(start)).length;
   expect(series('ratchet_deployment_cost_usd_total{')).toBe(201);
   expect(series('ratchet_deployment_requests_total{')).toBeLessThanOrEqual(502);

@@ -259,6 +259,7 @@ class DeploymentState(TypedDict):
     log: Optional[Dict[str, Any]]
     fallbacks: Optional[Dict[str, Any]]
     limits: Optional[Dict[str, Any]]
+    judge: Optional[Dict[str, Any]]
     chat_completions_url: str
     name_chat_completions_url: str
     error: Optional[str]

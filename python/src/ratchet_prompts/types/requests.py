@@ -84,6 +84,7 @@ class DeploymentRequest(TypedDict, total=False):
     log: Optional[Mapping[str, Any]]
     fallbacks: Optional[Mapping[str, Any]]
     limits: Optional[Mapping[str, Any]]
+    judge: Optional[Mapping[str, Any]]
     tags: Sequence[str]
     metadata: Metadata
     notes: str

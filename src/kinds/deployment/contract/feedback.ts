@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { correlationPattern, pageQuery, timestamp } from '../../../contracts/common.js';
+import { judgeMetric, ownKeyPrefix } from './judge.js';
 import { anyOf, needs, needsOne, together, withRule } from '../../../contracts/field-rules.js';
 
 const valueSchema = z
@@ -14,7 +15,11 @@ export const metricNameSchema = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'must
 const metricsSchema = z
   .record(metricNameSchema, valueSchema)
   .refine((metrics) => Object.keys(metrics).length <= 20, 'must have at most 20 metrics')
-  .refine((metrics) => !Object.hasOwn(metrics, rewardMetric), 'must not contain reward: it is a field of its own');
+  .refine((metrics) => !Object.hasOwn(metrics, rewardMetric), 'must not contain reward: it is a field of its own')
+  .refine(
+    (metrics) => !Object.hasOwn(metrics, judgeMetric),
+    'must not contain judge: it has the scores of the judge of the deployment',
+  );
 
 const reported = ['reward', 'metrics', 'comment', 'corrected'] as const;
 const nothing = `must have one of ${reported.slice(0, -1).join(', ')} and ${reported.at(-1)}`;
@@ -31,6 +36,10 @@ export const feedbackSchema = withRule(
       key: z
         .string()
         .max(200)
+        .refine(
+          (key) => !key.startsWith(ownKeyPrefix),
+          `must not begin with ${ownKeyPrefix}: such keys are those of the service`,
+        )
         .default('')
         .describe('Who or what reports. An answer, or an episode, has one report of each key.'),
       reward: valueSchema.optional().describe('How good it was. The first reward of an answer counts.'),

@@ -1,6 +1,7 @@
 /** How a name is served, whichever version answers: PATCH changes it at any time. */
 import { z } from 'zod';
 import { compilePattern } from '../../../util/linear-regex.js';
+import { judgeDefaults, judgeSchema, judgeView, type JudgeSettings } from './judge.js';
 import { limitDefaults, limitsSchema, limitsView, type LimitSettings } from './limits.js';
 import { servedPolicySchema } from './served-policy.js';
 import { frozenPolicySchema } from './snapshot.js';
@@ -68,7 +69,12 @@ const fallbacksSchema = z.strictObject(fallbackFields, notFallbacks);
 export type FallbackSettings = z.output<typeof fallbacksSchema>;
 
 /** What a setting has that a request does not give. */
-export const defaultSettings = { log: logDefaults, fallbacks: fallbackDefaults, limits: limitDefaults };
+export const defaultSettings = {
+  log: logDefaults,
+  fallbacks: fallbackDefaults,
+  limits: limitDefaults,
+  judge: judgeDefaults,
+};
 
 /** Changes of settings, in a create and in PATCH: fields that are not given stay as they are. */
 export const changeFields = {
@@ -87,6 +93,11 @@ export const changeFields = {
     .meta({ id: 'DeploymentLimitsRequest' })
     .nullish()
     .describe('What callers may use of the name. null: no limits.'),
+  judge: judgeSchema
+    .partial()
+    .meta({ id: 'DeploymentJudgeRequest' })
+    .nullish()
+    .describe('Scores a sample of the answers; `scorer` is required at first. null: none is judged.'),
 };
 
 /** The settings in views. */
@@ -112,6 +123,7 @@ export const settingViewFields = {
     .nullable()
     .describe('null: its own model alone is asked, once.'),
   limits: limitsView.nullable().describe('null: without limits.'),
+  judge: judgeView.nullable().describe('null: no answer is judged.'),
 };
 
 /** The settings as they are stored; absent: none. */
@@ -119,4 +131,5 @@ export interface DeploymentSettings {
   log?: LogSettings;
   fallbacks?: FallbackSettings;
   limits?: LimitSettings;
+  judge?: JudgeSettings;
 }

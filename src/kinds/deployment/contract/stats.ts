@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from '../../../contracts/common.js';
 import { intervalSchema } from '../../../contracts/search.js';
+import { judgedView } from './judge.js';
 
 const periods = ['hour', 'minute'] as const;
 
@@ -50,7 +51,7 @@ const counts = {
         ),
       }),
     )
-    .describe('What feedback reports; `reward` is one of them.'),
+    .describe('What feedback reports; `reward` is one of them, and `judge` has the scores of the judge.'),
 };
 
 export const deploymentStatsSchema = z
@@ -58,6 +59,7 @@ export const deploymentStatsSchema = z
     deployment_id: z.string(),
     since: timestamp.nullable().describe('When it went live; null if it has not.'),
     ...counts,
+    judge: judgedView.nullable().describe('What the judge of its name has done, with all versions. null: it has none.'),
   })
   .meta({ id: 'DeploymentStats', description: "Statistics of a deployment's requests since it went live." });
 

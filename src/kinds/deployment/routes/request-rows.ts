@@ -1,6 +1,5 @@
 /** Rows of a data set from requests. */
-import { chatOf } from '../../../core/prompts/chat-rows.js';
-import { asObject } from '../../../util/json.js';
+import { answerOf, inputOf } from '../../../core/deployments/request-texts.js';
 import type { StoredRequest } from '../store/logged-requests.js';
 
 /** The row of a request; null: its messages are no text, or its text was not kept. */
@@ -20,22 +19,4 @@ export function rowOf(
     ...(reward !== null && { reward: Number(reward) }),
     answer_id: answerId,
   };
-}
-
-/** The only message's text, else all messages; without the one that the deployment replaces. */
-function inputOf({ messages, tools, functions }: Record<string, unknown>) {
-  const chat = chatOf(messages);
-  if (!chat || tools || functions) return null;
-  const replaced = chat.findIndex(({ role }) => role === 'system');
-  const left = chat.filter((_, index) => index !== replaced);
-  const [only] = left;
-  if (!only) return null;
-  return left.length === 1 && only.role === 'user' ? only.content : left;
-}
-
-/** The text of an answer; `isWhole`: it came to its end. */
-function answerOf({ choices }: Record<string, unknown>): { text: string | null; isWhole: boolean } {
-  const choice = asObject(Array.isArray(choices) ? choices[0] : null);
-  const content = asObject(choice?.['message'])?.['content'];
-  return { text: typeof content === 'string' ? content : null, isWhole: choice?.['finish_reason'] === 'stop' };
 }

@@ -10,6 +10,7 @@ import {
 import { noQuerySchema, warningsSchema } from '../../../contracts/common.js';
 import { insertDeployment, listDeployments } from '../store/deployments.js';
 import { readOpenEvaluation } from '../store/gate.js';
+import { changeSettings } from '../store/settings.js';
 import { checkedForCaller } from '../../../access/routes/provider-keys.js';
 import { create, type Creation } from '../../../jobs/routes/create.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
@@ -24,7 +25,7 @@ import { gateSpec } from './gate.js';
 import { registerLoggedRequests } from './logged-requests.js';
 import { resolveSource } from './source.js';
 import { completionUrls, deploymentsBase as base, deploymentSummary, deploymentView } from './view.js';
-import { settingsOf } from './settings.js';
+import { requireSettings, settingsOf } from './settings.js';
 import { registerStats } from './stats.js';
 import { events, eventsRoute } from '../../../jobs/routes/events.js';
 import { findJob } from '../../../jobs/routes/control.js';
@@ -113,9 +114,10 @@ async function creationOf(
   request: FastifyRequest,
   { name, source: requested, gate: gateRequest, webhook_url: webhookUrl, ...more }: CreateDeployment,
 ): Promise<Creation> {
-  const { log, fallbacks, limits, rollout, reason = null, ...labels } = more;
+  const { log, fallbacks, limits, judge, rollout, reason = null, ...labels } = more;
   const resolved = await resolveSource(deps, request, requested);
-  const settings = await settingsOf(deps, request, { log, fallbacks, limits });
+  const served = requested.policy ? [requested.policy] : resolved.models;
+  const settings = await settingsOf(deps, request, { log, fallbacks, limits, judge }, served);
   const { judged, keep } = gateRequest
     ? await gateSpec(await checkedForCaller(deps, request), request, gateRequest, resolved)
     : { judged: { source: resolved.source, gate: null, container: null } };
@@ -132,7 +134,11 @@ async function creationOf(
     correlationId: null,
     containerApiKey: gateRequest?.container_api_key,
     prepare: keep,
-    store: async (tx, job) => ({ version: await insertDeployment(tx, job, { name, reason, settings }) }),
+    async store(tx, job) {
+      const version = await insertDeployment(tx, job, { name, reason });
+      requireSettings(await changeSettings(tx, name, settings));
+      return { version };
+    },
     location: (id) => `${base}/${id}/status`,
     answer: ({ jobId: id, workflowId }) => ({
       id,

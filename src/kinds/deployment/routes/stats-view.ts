@@ -3,9 +3,11 @@ import type { deploymentStatsSchema } from '../contract/stats.js';
 import { quantiles, relativeError } from '../../../core/math/latency-sketch.js';
 import { meanInterval } from '../../../core/math/mean-interval.js';
 import type { Sample } from '../../../core/math/statistics.js';
+import type { JudgeState } from '../store/judges.js';
 import type { RequestTotals } from '../store/counters.js';
 
-type Counts = Omit<z.output<typeof deploymentStatsSchema>, 'deployment_id' | 'since'>;
+type Stats = z.output<typeof deploymentStatsSchema>;
+type Counts = Omit<Stats, 'deployment_id' | 'since' | 'judge'>;
 
 /** Statistics of requests and of the metrics that feedback reports. */
 export function countsView(totals: RequestTotals, metrics: Record<string, Sample>): Counts {
@@ -47,4 +49,12 @@ export function countsView(totals: RequestTotals, metrics: Record<string, Sample
       }),
     ),
   };
+}
+
+/** What the judge of a name has done; null: it has none. */
+export function judgedView(state: JudgeState | null): Stats['judge'] {
+  if (!state) return null;
+  const { judged, failed, dropped, waiting, lastFailure, spentUsd, isUsedUp } = state;
+  const counts = { judged, failed, dropped, waiting };
+  return { ...counts, last_failure: lastFailure, spend_today_usd: spentUsd, budget_used_up: isUsedUp };
 }

@@ -11,8 +11,9 @@ import { deploymentStatsSchema, failuresSchema, historyQuerySchema, historySchem
 import { noRequests, readFailures, readPeriods, type RequestTotals } from '../store/counters.js';
 import { readVersions } from '../store/deployments.js';
 import { readMetrics } from '../store/feedback.js';
+import { readJudgeState } from '../store/judges.js';
 import { find, path, tags } from './find.js';
-import { countsView } from './stats-view.js';
+import { countsView, judgedView } from './stats-view.js';
 
 const params = z.object({
   deployment_id: z.string().describe('Its id, the name that it serves, NAME@LABEL or NAME@VERSION.'),
@@ -37,12 +38,13 @@ export function registerStats(app: App, deps: HttpDeps): void {
       },
     },
     async (request) => {
-      const { id, orgId, liveAt } = await find(deps, request, request.params.deployment_id);
+      const { id, orgId, name, liveAt } = await find(deps, request, request.params.deployment_id);
+      const judged = await deps.db.org(orgId, (tx) => readJudgeState(tx, name));
       const {
         rows: [row],
       } = await readAll(deps, orgId, [id], 'all', { from: new Date(0), to: new Date(1) });
       const { totals = noRequests(), metrics = {} } = row ?? {};
-      return { deployment_id: id, since: isoOrNull(liveAt), ...countsView(totals, metrics) };
+      return { deployment_id: id, since: isoOrNull(liveAt), ...countsView(totals, metrics), judge: judgedView(judged) };
     },
   );
 

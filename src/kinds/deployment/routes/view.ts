@@ -82,8 +82,8 @@ export function deploymentView(
 }
 
 /** Settings; null: none. */
-function settingsView({ log, fallbacks, limits }: DeploymentSettings) {
-  return { log: log ?? null, fallbacks: fallbacks ?? null, limits: limits ?? null };
+function settingsView({ log, fallbacks, limits, judge }: DeploymentSettings) {
+  return { log: log ?? null, fallbacks: fallbacks ?? null, limits: limits ?? null, judge: judge ?? null };
 }
 
 /** A key that made a change. */

@@ -5,7 +5,6 @@ import type { DeploymentSpec } from '../../../core/jobs/spec.js';
 import type { DeploymentStatus } from '../contract/deployment.js';
 import type { DeploymentSettings } from '../contract/settings.js';
 import type { SnapshotContent } from '../contract/snapshot.js';
-import { changeSettings, type SettingChanges } from './settings.js';
 import type { ModelName } from '../../../core/retirements/lookup.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { fallbackModels, servedModels } from './named-models.js';
@@ -84,14 +83,11 @@ const columns = `d.id, d.org_id as "orgId", d.name, ${registered}, ${status} as 
 const tables = `deployments d join jobs j on j.id = d.id
   left join deployment_names n on n.org_id = d.org_id and n.name = d.name and n.deployment_id = d.id`;
 
-/**
- * Stores the part of a deployment beside its job, and changes settings of its name. Returns its
- * version.
- */
+/** Stores the part of a deployment beside its job. Returns its version. */
 export async function insertDeployment(
   tx: Tx,
   { jobId, orgId }: JobRef,
-  { name, reason = null, settings = {} }: { name: string; reason?: string | null; settings?: SettingChanges },
+  { name, reason = null }: { name: string; reason?: string | null },
 ): Promise<number> {
   const [row] = await tx.query<{ version: number }>(
     `with next as (
@@ -103,7 +99,6 @@ export async function insertDeployment(
      returning version`,
     [jobId, orgId, name, reason],
   );
-  await changeSettings(tx, name, settings);
   return row!.version;
 }
 

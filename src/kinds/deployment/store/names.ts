@@ -239,6 +239,7 @@ export async function deleteDeployment(tx: Tx, id: string, by: ChangedBy): Promi
     reason: 'Rolled back: its deployment was deleted.',
     evidence: null,
   });
+  await tx.query('delete from deployment_judgements where deployment_id = $1', [id]);
   const labels = await tx.query<{ label: string }>(
     'delete from deployment_labels where deployment_id = $1 returning label',
     [id],

@@ -1,5 +1,6 @@
 import { liveLabel, parseRef } from '../../../core/deployments/ref.js';
 import type { Tx } from '../../../platform/db/db.js';
+import type { JudgeSettings } from '../contract/judge.js';
 import type { DeploymentSettings } from '../contract/settings.js';
 
 /** A deployment that a reference names; `snapshotId` null: not ready. */
@@ -9,7 +10,7 @@ export interface NamedDeployment extends Record<string, unknown> {
   version: number;
   snapshotId: string | null;
   liveAt: Date | null;
-  settings: DeploymentSettings;
+  settings: ServedSettings;
 }
 
 /** The deployment that answers a request. */
@@ -27,6 +28,9 @@ export interface ServedCanary {
   isShadow: boolean;
   stickyBy: string | null;
 }
+
+/** Settings of a request's way: without the scorer of the judge, which may be long. */
+type ServedSettings = Omit<DeploymentSettings, 'judge'> & { judge?: Omit<JudgeSettings, 'scorer'> };
 
 /** SQL of the settings of a deployment's name. */
 export function settingsOf(deployment: string): string {
@@ -53,7 +57,7 @@ export function refValues(ref: string): [string, string | null, number | null] {
 export const idOfPart = `(select ${partId})`;
 const idOfRef = `(select case when $2::text is null and $3::int is null then coalesce(${ofName}, $1) else ${partId} end)`;
 const served = `d.id, d.name, d.version, case when d.live_at is not null then d.snapshot_id end as "snapshotId",
-  d.live_at as "liveAt", ${settingsOf('d')} as settings`;
+  d.live_at as "liveAt", ${settingsOf('d')} #- '{judge,scorer}' as settings`;
 
 // By a label or a version callers get that one alone.
 const canary = `(select json_build_object('id', c.id, 'version', c.version, 'snapshotId', c.snapshot_id, 'percent', r.percent,

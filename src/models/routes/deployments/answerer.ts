@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { correlationPattern } from '../../../contracts/common.js';
 import { policyFromSnapshot } from '../../../kinds/deployment/contract/snapshot.js';
+import { isInSample } from '../../../core/deployments/sampling.js';
 import { AnswerIds } from '../../../kinds/deployment/store/answer-ids.js';
 import {
   resolveDeployment,
@@ -19,7 +20,7 @@ import { frozenRequest, type ChatBody } from '../request.js';
 import { correlationHeader, tagHeader, tagPattern } from '../schema.js';
 import { createServedSnapshots, type PreparedSnapshot } from '../served-snapshots.js';
 import { askSeveral, headerOf, nameOf, type Several } from './fallbacks.js';
-import { createTextKeeper, isSampled } from './kept-texts.js';
+import { createTextKeeper } from './kept-texts.js';
 import { DeploymentLimits } from './limits.js';
 import { DeploymentMeter } from './meter.js';
 import { refusal } from './not-ready.js';
@@ -121,7 +122,8 @@ export class DeploymentAnswerer {
       },
     });
     const client = providers.forPayer({ orgId, keyId }, trace);
-    const { log } = found.settings;
+    const { log, judge } = found.settings;
+    const sampledBy = correlationId ?? answerId;
     const call: DeploymentCall = {
       client,
       form,
@@ -134,7 +136,9 @@ export class DeploymentAnswerer {
       correlationId,
       failedTries: [],
       limited,
-      kept: isSampled(log, correlationId ?? answerId) ? { body, log } : null,
+      kept: log && isInSample('log', sampledBy, log.sample_rate) ? { body, redact: log.redact } : null,
+      // A judge reads what was said; its texts are deleted with its score.
+      judged: judge && isInSample('judge', sampledBy, judge.sample_rate) ? { body, redact: [] } : null,
       redact: log?.redact ?? [],
       reply,
       logged: { deployment_id: found.id },

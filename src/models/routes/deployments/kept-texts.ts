@@ -2,7 +2,6 @@
 import type { Logger } from 'pino';
 import type { LogSettings } from '../../../kinds/deployment/contract/settings.js';
 import { boundDepth, parseObject } from '../../../clients/net/untrusted.js';
-import { shareOf } from '../../../core/deployments/sampling.js';
 import { JsonText } from '../../../platform/db/json.js';
 import type { Db } from '../../../platform/db/db.js';
 import { asObject } from '../../../util/json.js';
@@ -18,23 +17,18 @@ export interface KeptTexts {
   answer: string | null;
 }
 
-/** Whether the texts of an episode, or of an answer alone, are kept. */
-export function isSampled(log: LogSettings | undefined, id: string): log is LogSettings {
-  return log !== undefined && shareOf(id) < log.sample_rate;
-}
-
-/** A request whose texts are to be kept. */
+/** What is kept of a request. */
 export interface KeptRequest {
   body: Record<string, unknown>;
-  log: LogSettings;
+  redact: LogSettings['redact'];
 }
 
 /** Reads what is kept of requests. Without room, and after a fault, that is nothing. */
 export function createTextKeeper(deps: { db: Pick<Db, 'orgApart'>; log: Logger }) {
   const hasRoom = createTextRoom(deps);
-  return async (orgId: string, { body, log }: KeptRequest, response: unknown): Promise<KeptTexts | null> => {
+  return async (orgId: string, { body, redact }: KeptRequest, response: unknown): Promise<KeptTexts | null> => {
     try {
-      return (await hasRoom(orgId)) ? await keptTexts(body, response, log) : null;
+      return (await hasRoom(orgId)) ? await keptTexts(body, response, redact) : null;
     } catch (err) {
       deps.log.error({ err, org_id: orgId }, 'texts of a request are not kept');
       return null;
@@ -46,7 +40,7 @@ export function createTextKeeper(deps: { db: Pick<Db, 'orgApart'>; log: Logger }
 async function keptTexts(
   { model: _ours, ...request }: Record<string, unknown>,
   response: unknown,
-  { redact }: Pick<LogSettings, 'redact'>,
+  redact: LogSettings['redact'],
 ): Promise<KeptTexts> {
   return { request: await keptJson(request, redact), answer: await keptJson(answerOf(response), redact) };
 }

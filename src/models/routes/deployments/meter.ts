@@ -11,6 +11,7 @@ import {
   type SpendCounter,
 } from '../../../kinds/deployment/store/counters.js';
 import type { LoggedRequest } from '../../../kinds/deployment/store/logged-requests.js';
+import type { AnswerToJudge } from '../../../kinds/deployment/store/judgements.js';
 import { retryTransient } from '../../../platform/db/patience.js';
 import { settleWithin } from '../../../platform/http/server/in-time.js';
 import { PendingCounts, type Counter } from './pending-counts.js';
@@ -53,6 +54,8 @@ export interface CountedRequest {
   failedTries?: readonly { model: string; costUsd: number | null }[];
   /** If the deployment keeps them. */
   texts?: Pick<LoggedRequest, 'provider' | 'model' | 'request' | 'answer'> | undefined;
+  /** If its answer is to be judged. */
+  toJudge?: Pick<AnswerToJudge, 'request' | 'answer'> | undefined;
 }
 
 /** The counters of a deployment. */
@@ -117,9 +120,10 @@ export class DeploymentMeter {
   /** The failure and the texts of a request. */
   private addDetails(pending: PendingCounts, call: CountedCall, request: CountedRequest, at: string): void {
     const { deploymentId, answerId, correlationId } = call;
-    const { outcome, failure, latencyMs, promptTokens, completionTokens, costUsd, texts } = request;
+    const { outcome, failure, latencyMs, promptTokens, completionTokens, costUsd, texts, toJudge } = request;
     const about = { deploymentId, answerId, at, latencyMs };
     if (failure) pending.addFailure({ ...about, ...failure });
+    if (toJudge) pending.addToJudge({ deploymentId, answerId, ...toJudge });
     if (!texts) return;
     const details = { outcome, code: failure?.code ?? null, promptTokens, completionTokens, costUsd, correlationId };
     if (!pending.addTexts({ ...about, ...details, ...texts }))

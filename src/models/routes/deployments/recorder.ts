@@ -25,6 +25,8 @@ export interface DeploymentCall extends ForwardedCall {
   limited: readonly string[];
   /** The caller's request, if its texts are kept. */
   kept: KeptRequest | null;
+  /** The same, if its answer is to be judged. */
+  judged: KeptRequest | null;
   /** What is replaced in texts before they are stored. */
   redact: LogSettings['redact'];
   reply: FastifyReply;
@@ -57,12 +59,13 @@ export function counting(
 ): Recorder<DeploymentCall> {
   return {
     async record(call, { httpStatus, response, latencyMs, promptTokens, completionTokens, costUsd }) {
-      const { orgId, deploymentId, kept, provider, upstream, reply } = call;
+      const { orgId, deploymentId, kept, judged, provider, upstream, reply } = call;
       const isGone = reply.raw.destroyed && !reply.raw.writableFinished;
       const outcome = isGone ? 'aborted' : httpStatus >= 400 ? 'error' : 'ok';
       const failure = outcome === 'error' ? await failureOf(call, httpStatus, response) : undefined;
       const read = kept && (await textsOf(orgId, kept, response));
       const texts = read && { provider, model: upstream.model, ...read };
+      const toJudge = outcome === 'ok' && judged && ((await textsOf(orgId, judged, response)) ?? noTexts);
       for (const { model, status, code, latencyMs, cost } of call.failedTries) {
         const result = { httpStatus: status, response: { error: { code } }, latencyMs, ...cost };
         observeCall({ client: call.client, ...model }, result, purpose);
@@ -70,7 +73,14 @@ export function counting(
       const failedTries = call.failedTries.map(({ model, cost }) => ({ model: nameOf(model), costUsd: cost.costUsd }));
       const models = { model: call.answeredBy ? null : nameOf(call), failedTries };
       const used = { latencyMs, promptTokens, completionTokens, costUsd };
-      const request = { outcome, ...(failure && { failure }), ...used, ...models, ...(texts && { texts }) } as const;
+      const request = {
+        outcome,
+        ...(failure && { failure }),
+        ...used,
+        ...models,
+        ...(texts && { texts }),
+        ...(toJudge && { toJudge }),
+      } as const;
       const { name: deployment, version } = call.served;
       observe({
         ...{ organization: orgId, deployment, version, outcome, code: failure?.code ?? null },
@@ -82,6 +92,9 @@ export function counting(
     takeBackUnlessDelivered: () => {},
   };
 }
+
+/** Of a sample without room. */
+const noTexts = { request: null, answer: null };
 
 const longestMessage = 500;
 

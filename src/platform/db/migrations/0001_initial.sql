@@ -1045,6 +1045,47 @@ create table deployment_metrics (
 ) with (fillfactor = 50);
 create index deployment_metrics_by_age on deployment_metrics (org_id, width, start) where width in ('hour', 'minute');
 
+-- Answers that wait for the judge of their deployment's name, with the texts that it reads.
+create table deployment_judgements (
+  deployment_id text not null,
+  answer_id text not null,
+  org_id text not null,
+  -- the name of the deployment
+  name text not null,
+  -- JSON as text, since jsonb refuses NUL
+  request text not null,
+  answer text not null,
+  -- answers of judge models by call: none of them is bought again
+  verdicts jsonb not null default '{}',
+  tries int not null default 0,
+  -- when the next try may begin
+  due_at timestamptz not null default now(),
+  primary key (deployment_id, answer_id)
+) with (fillfactor = 50);
+create index deployment_judgements_due on deployment_judgements (org_id, name, due_at);
+
+-- What the judge of a name has done, its spend of a day, and the lease of who works for it.
+create table deployment_judges (
+  org_id text not null,
+  name text not null,
+  judged bigint not null default 0,
+  failed bigint not null default 0,
+  dropped bigint not null default 0,
+  -- code, message and time of the latest try without a score
+  last_failure jsonb,
+  -- UTC
+  day date,
+  -- known cost of the day's calls; of one in flight, or of unknown cost, the most that it may cost
+  day_usd double precision not null default 0,
+  -- the limit that refused a call of the day; null: none has
+  used_up_usd double precision,
+  -- of its spend in daily_spend
+  counter_id uuid not null default gen_random_uuid(),
+  lease_token bigint not null default 0,
+  leased_until timestamptz,
+  primary key (org_id, name)
+) with (fillfactor = 50);
+
 
 -- ---------------------------------------------------------------------------
 -- Data sets
@@ -1116,7 +1157,7 @@ begin
     'deployment_uses', 'deployment_versions', 'deployment_labels', 'deployment_changes',
     'deployment_canaries', 'canary_values',
     'deployment_failures', 'deployment_requests', 'episode_answers', 'deployment_feedback',
-    'deployment_metrics',
+    'deployment_metrics', 'deployment_judgements', 'deployment_judges',
     'datasets', 'dataset_rows',
     'deletions'
   ] loop
@@ -1199,6 +1240,17 @@ create function webhooks_in(state text, most int)
 as $$
   select w.org_id, w.job_id, j.run, j.workflow_suffix from webhooks w join jobs j on j.id = w.job_id
    where current_setting('app.scope', true) = 'worker' and w.status = state
+   order by random() limit most
+$$;
+
+-- Names with answers to judge for which no worker works.
+create function due_judges(most int)
+  returns table (org_id text, name text)
+  language sql stable security definer set search_path = public, pg_temp
+as $$
+  select j.org_id, j.name from deployment_judges j
+   where current_setting('app.scope', true) = 'worker' and (j.leased_until is null or j.leased_until < now())
+     and exists (select from deployment_judgements a where a.org_id = j.org_id and a.name = j.name and a.due_at <= now())
    order by random() limit most
 $$;
 

@@ -21,7 +21,9 @@ export async function playDeployments(api: Recorder, session_id: string): Promis
   const log = { sample_rate: 1, keep_days: 14, redact: ['email', { name: 'order', pattern: 'ORD-[0-9]{8}' }] };
   const limits = { total: { spend_usd_per_day: 50 }, per_tag: { requests_per_minute: 600, calls_in_flight: 10 } };
   const fallbacks = { models: [policy], retries: 1, first_byte_timeout: 10 };
-  await api.call('updateDeployment', { path, body: { log, fallbacks, limits } });
+  const scorer = { type: 'rubric', criteria: 'Is it the name of a city alone?', model: 'local', provider: 'local' };
+  const judge = { scorer, sample_rate: 0.001, max_cost_usd_per_day: 2 };
+  await api.call('updateDeployment', { path, body: { log, fallbacks, limits, judge } });
   const messages = [{ role: 'user', content: rows[2]!.input }];
   for (const operation of ['callDeployment', 'callDeploymentV1']) {
     await api.call(operation, { path: { deployment_id: name }, body: { messages } });
