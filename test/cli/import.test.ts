@@ -342,6 +342,13 @@ describe('openai/evals', () => {
     expect(mixed.served?.messages).toEqual([{ role: 'user', content: '{{input}}' }]);
     expect(mixed.values[0]!['input']).toHaveLength(2);
     const turn = (role: string, content: string) => ({ role, content });
+    const shots = ['Peru?', 'Chile?'].map((last) => ({
+      input: [system, turn('user', 'Kenya?'), turn('assistant', 'Nairobi'), turn('user', last)],
+      ideal: 'x',
+    }));
+    const shown = await read({ 's.jsonl': shots });
+    expect(shown.served?.messages).toHaveLength(2);
+    expect(shown.values[0]!['input']).toHaveLength(3);
     const chats = [1, 2].map((at) => ({ messages: [system, turn('user', `Q${at}`), turn('assistant', `A${at}`)] }));
     expect(await read({ 'c.jsonl': chats })).toMatchObject({
       values: [
@@ -429,10 +436,12 @@ describe('prompts', () => {
       instructions: [said('developer', 'Help Acme.'), said('user', 'Issue: Acme has no bill')],
       prompt: { id: 'pmpt_1', version: '4', variables: { customer: 'Acme', issue: 'Acme has no bill', gone: 'zzz' } },
       output: [],
-      temperature: 1,
+      temperature: 0.5,
+      top_p: 1,
     };
     const { served, report } = await read({ 'r.json': answer });
-    expect(served).toMatchObject({ messages, version: '4', model: 'openai/gpt-5', policy: { temperature: 1 } });
+    expect(served).toMatchObject({ messages, version: '4', model: 'openai/gpt-5' });
+    expect(served?.policy).toEqual({ temperature: 0.5 });
     expect(report.left).toEqual([expect.stringContaining('gone')]);
   });
 

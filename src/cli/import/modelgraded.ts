@@ -21,7 +21,9 @@ export async function judgeCriteria(spec: unknown, path: string, report: Report)
   const text = (await anyFiles.textIfThere(file, path)) ?? (await anyFiles.textIfThere(beside, path));
   if (text === null)
     throw new ConfigError(`${path} names the judge ${name}, which is neither ${file} nor ${beside}; copy it there`);
-  const { prompt, choice_scores: scores } = asObject(asObject(parseYaml(text, file))?.[name]) ?? {};
+  const specs = asObject(parseYaml(text, file)) ?? {};
+  const [only, ...others] = Object.values(specs);
+  const { prompt, choice_scores: scores } = asObject(specs[name] ?? (others.length === 0 ? only : null)) ?? {};
   const words =
     typeof prompt === 'string'
       ? prompt

@@ -100,7 +100,7 @@ function withTools(
   return { tools: functions, rest };
 }
 
-/** `openai/gpt-4.1`; null: none is named. */
+/** `openai/NAME`; null: none is named. */
 export function modelName(model: unknown): string | null {
   if (typeof model !== 'string' || model.trim() === '') return null;
   return model.includes('/') ? model : `openai/${model}`;

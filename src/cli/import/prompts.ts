@@ -128,7 +128,9 @@ function ofResponse(body: Json, place: string, report: Report): ImportedPrompt {
   const messages = said(instructions, 'system', `${place} instructions`);
   if (messages.length === 0)
     throw new ConfigError(`${place} has no instructions: it is an answer to a request without a prompt of its own`);
-  const fields = Object.fromEntries(answered.map((name) => [name, body[name]]));
+  // An answer also names defaults, which some models refuse in a request.
+  const isDefault = (name: string) => ['temperature', 'top_p'].includes(name) && body[name] === 1;
+  const fields = Object.fromEntries(answered.filter((name) => !isDefault(name)).map((name) => [name, body[name]]));
   return {
     messages: withVariables(messages, asObject(asObject(prompt)?.['variables']) ?? {}, report),
     model: modelName(body['model']),
