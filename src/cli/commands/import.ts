@@ -1,10 +1,9 @@
 /** Takes over data, prompts and graders of OpenAI and promptfoo. */
 import type { Message } from '../../core/prompts/message.js';
 import { likelyInput, servedMessages } from '../../core/prompts/row-template.js';
-import { variablesOf } from '../import/read.js';
 import { Report, type Imported, type ImportedPrompt } from '../import/imported.js';
 import { folderOf, requireFree, taskOf, writeProject } from '../import/project.js';
-import { readImport } from '../import/read.js';
+import { readImport, variablesOf } from '../import/read.js';
 import { readSources } from '../import/source.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import { createDeploymentSchema } from '../../kinds/deployment/contract/deployment.js';

@@ -8,7 +8,7 @@ export type TemplatePart = string | { source: string; keys: readonly string[]; i
 const braces = /\{\{([^{}]*)\}\}/g;
 
 /** Parts of a text; braces around what is neither `item` nor `sample` are literal. */
-export function templateParts(text: string): TemplatePart[] {
+function templateParts(text: string): TemplatePart[] {
   const parts: TemplatePart[] = [];
   let end = 0;
   for (const found of text.matchAll(braces)) {

@@ -22,7 +22,7 @@ export function textOfContent(content: unknown): string | null {
 }
 
 /** Null: it is no message, or one with tools, pictures or another role. */
-export function messageOf(value: unknown): Message | null {
+function messageOf(value: unknown): Message | null {
   if (!isObject(value) || typeof value['role'] !== 'string' || value['tool_calls']) return null;
   const role = roles[value['role'].toLowerCase()];
   const content = textOfContent(value['content']);

@@ -1,7 +1,6 @@
 /** Reads what is imported, whatever of OpenAI's forms it has. */
 import { rowPlaceholders, likelyInput } from '../../core/prompts/row-template.js';
 import { ConfigError } from '../../service/config.js';
-import { modelOf } from '../task/model-name.js';
 import { promptOfText } from '../task/prompt-file.js';
 import { readPromptfoo } from '../task/promptfoo.js';
 import { importEval } from './evals.js';
@@ -135,6 +134,3 @@ function importRows(pieces: Pieces, report: Report): Imported {
 export function variablesOf({ messages }: ImportedPrompt): string[] {
   return rowPlaceholders(messages, likelyInput);
 }
-
-/** Provider and model of a prompt. */
-export const policyModel = ({ model }: ImportedPrompt) => modelOf(model ?? 'local');

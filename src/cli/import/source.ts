@@ -19,7 +19,7 @@ export interface Placed {
 /** The content of a file: one value, the values of its lines, or a text. */
 export type Content = { form: 'value'; placed: Placed } | { form: 'lines'; lines: Placed[] } | { form: 'text' };
 
-export const standardInput = 'standard input';
+const standardInput = 'standard input';
 
 const dataEnds = ['.json', '.jsonl', '.ndjson', '.yaml', '.yml'];
 const textEnds = ['.txt', '.md'];
