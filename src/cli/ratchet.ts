@@ -62,6 +62,22 @@ program
   .description('a sample project: rows, a prompt and ratchet.json')
   .argument('[folder]', 'where to write it', '.')
   .action(lazily(async () => (await import('./commands/init.js')).init));
+program
+  .command('import')
+  .description('rows, prompt and scorer of evals and stored prompts of OpenAI, or of promptfoo')
+  .argument('<source...>', 'files, a folder, or - for standard input')
+  .option('--name <name>', 'the folder to write; of several evals or prompts, the one to take')
+  .option('--deploy <name>', 'serve the prompt under a name')
+  .option('--dry-run', 'say what would be taken over; write and send nothing')
+  .addHelpText(
+    'after',
+    examplesOf(
+      'import eval.json rows.jsonl --dry-run',
+      'import openai-evals-export --name support',
+      'import prompt.json --deploy support',
+    ),
+  )
+  .action(lazily(async () => (await import('./commands/import.js')).importSources));
 taskOptions(program.command('optimize').description('a better prompt for rows, with a verdict on held-out rows'))
   .option('--proposer <provider/model>', 'the model that writes prompts; default: that of --model')
   .option('--budget <rollouts>', 'maximum rollouts; default 200', positive)

@@ -4,6 +4,7 @@ import { ConfigError } from '../../service/config.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { keptApiKey } from '../../service/keys.js';
 import { likelyInput, rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
+import type { CommandClient } from '../service/client.js';
 import { withService, type ServiceOfCommand } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { decimal, intervalText, meanText, note, say, sayJson } from '../service/output.js';
@@ -32,17 +33,10 @@ export async function deploy(from: string, { name, model, json = false, ...optio
   const source = await sourceOf(from, model);
   const { gate = null, rollout = null } = await readParts(options);
   await withService(async (client, service) => {
-    const created = await client.createDeployment({ name, source, ...(gate && { gate }), ...(rollout && { rollout }) });
-    noteJob(client, created.id);
-    const deployment = await created.wait({ onEvent: ({ message }) => note(`  ${message}`) });
-    if (json) sayJson(deployment);
-    else printGate(deployment);
-    if (deployment.status !== 'ready') throw new FailedJob(`${name} was not deployed: ${deployment.error}`);
+    const body = { name, source, ...(gate && { gate }), ...(rollout && { rollout }) };
+    const deployment = await deployed(client, body, (ended) => (json ? sayJson(ended) : printGate(ended)));
     if (!json) printAddress(deployment, service);
-    if (service.isPassing)
-      note(
-        `The address ends with this command. To serve ${name}, run "ratchet" in ${dirname(service.dataDir!)}: it serves what is in ${service.dataDir}.`,
-      );
+    notePassing(name, service);
   });
 }
 
@@ -51,6 +45,28 @@ async function readParts({ gate, rollout }: Pick<DeployOptions, 'gate' | 'rollou
     ...(gate !== undefined && { gate: (await readJsonOption(gate, '--gate')).value as Gate }),
     ...(rollout !== undefined && { rollout: (await readJsonOption(rollout, '--rollout')).value as Rollout }),
   };
+}
+
+/** Creates a deployment and waits for its end, which `show` gets; throws if it does not serve. */
+export async function deployed(
+  client: CommandClient,
+  body: Body<'createDeployment'>,
+  show: (ended: Deployment) => void,
+): Promise<Deployment> {
+  const created = await client.createDeployment(body);
+  noteJob(client, created.id);
+  const deployment = await created.wait({ onEvent: ({ message }) => note(`  ${message}`) });
+  show(deployment);
+  if (deployment.status !== 'ready') throw new FailedJob(`${body.name} was not deployed: ${deployment.error}`);
+  return deployment;
+}
+
+/** Says how to keep serving a name, of a service that ends with the command. */
+export function notePassing(name: string, { isPassing, dataDir }: ServiceOfCommand): void {
+  if (isPassing)
+    note(
+      `The address ends with this command. To serve ${name}, run "ratchet" in ${dirname(dataDir!)}: it serves what is in ${dataDir}.`,
+    );
 }
 
 /** The `source` of the request: a job by its id, otherwise a file of a prompt. */
@@ -89,7 +105,7 @@ function printGate({ gate }: Deployment): void {
   say(`Gate on ${seeds} seeds, at least ${demanded}: ${measured.filter(Boolean).join(', ') || 'not measured'}`);
 }
 
-function printAddress(
+export function printAddress(
   { id, name, live, name_chat_completions_url: url }: Deployment,
   { dataDir, isPassing }: ServiceOfCommand,
 ): void {
@@ -105,6 +121,6 @@ function printAddress(
 }
 
 /** How a shell gets the key: the embedded service keeps its own in a file. */
-function keyFor(dataDir: string | null): string {
+export function keyFor(dataDir: string | null): string {
   return dataDir !== null && keptApiKey(dataDir) !== null ? `$(cat '${dataDir}/api-key')` : '$RATCHET_API_KEY';
 }

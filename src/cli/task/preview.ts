@@ -78,7 +78,7 @@ export async function previewEvaluation(task: ReadTask, prompt: Prompt, labels: 
 
 function rowsOf(task: ReadTask): Promise<FileRows> {
   const data = dataOf(task);
-  return task.rows ? heldRows(task.rows, data) : readRowsFile(data, task.files);
+  return task.rows ? heldRows(task.rows, data, task.places) : readRowsFile(data, task.files);
 }
 
 /** Refuses rows whose expected value the scorer cannot use, by their places in the file. */

@@ -4,7 +4,7 @@ import { anyFiles, filesBeside, type Files } from './files.js';
 import { modelOf } from './model-name.js';
 import type { Parameters } from './policy.js';
 import type { Prompt } from './prompt-file.js';
-import { mapAssertions } from './promptfoo/assertions.js';
+import { forms } from './promptfoo/assertions.js';
 import { readModel, readPrompt, type ChosenModel, type ChosenPrompt, type Context } from './promptfoo/chosen.js';
 import { entriesOf, hasAsserts, isRun } from './promptfoo/entries.js';
 import { Faults, quoted } from './promptfoo/faults.js';
@@ -13,6 +13,7 @@ import { PromptfooFile } from './promptfoo/file.js';
 import { textOf } from './promptfoo/expressions.js';
 import { valueOf } from './promptfoo/templates.js';
 import { readTest, type ReadTest } from './promptfoo/test.js';
+import { mapAssertions } from './row-scorer.js';
 
 export interface PromptfooTask {
   /** Null: an option names another one. */
@@ -103,7 +104,14 @@ async function readScored(
     throw file.fault(`has tests without an assertion that maps; give --scorer ${quoted(ownScorer)}`, 'scorer');
   const skipped = tests.length - scored.length;
   if (skipped > 0) note(`${skipped} of ${tests.length} tests have no assertion that scores and are left out`);
-  const { scorer, expected: values, notes } = mapAssertions(scored.map(({ asserts }) => asserts));
+  const {
+    scorer,
+    expected: values,
+    notes,
+  } = mapAssertions(
+    scored.map(({ asserts }) => asserts),
+    forms,
+  );
   notes.forEach(note);
   const rows = rowsOf(scored, prompt, file, faults);
   const expected =

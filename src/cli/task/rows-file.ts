@@ -28,9 +28,15 @@ export async function readRowsFile(path: string, files: Files): Promise<FileRows
 }
 
 /** Rows that another file holds. */
-export async function heldRows(rows: readonly Record<string, unknown>[], path: string): Promise<FileRows> {
+export async function heldRows(
+  rows: readonly Record<string, unknown>[],
+  path: string,
+  places?: readonly string[],
+): Promise<FileRows> {
   const lines = rows.map((row) => Buffer.from(`${JSON.stringify(row)}\n`));
-  return readUpload('jsonl', toAsync(lines), path, (row) => Promise.resolve(`${path}, test ${row + 1}`));
+  return readUpload('jsonl', toAsync(lines), path, (row) =>
+    Promise.resolve(places?.[row] ?? `${path}, test ${row + 1}`),
+  );
 }
 
 async function* toAsync<T>(items: readonly T[]): AsyncGenerator<T> {

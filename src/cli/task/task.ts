@@ -158,6 +158,8 @@ export interface ReadTask extends Project {
   messages: Prompt | null;
   /** Null: `data` names their file. */
   rows: Record<string, unknown>[] | null;
+  /** Where each of `rows` stands; without it, they are tests of `data`. */
+  places?: readonly string[];
 }
 
 /** The file of the task's rows. */

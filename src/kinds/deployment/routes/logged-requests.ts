@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { pageSchema } from '../../../contracts/common.js';
 import { datasetView, storeRows } from '../../../datasets/routes/stored.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
-import { ApiError, refuse } from '../../../platform/http/server/errors.js';
+import { refuse } from '../../../platform/http/server/errors.js';
 import { cursorAfter, parseTimeCursor } from '../../../platform/http/server/pages.js';
 import { bodyProblems, problems } from '../../../platform/http/server/schema.js';
 import {
@@ -19,7 +19,7 @@ import { AnswerIds } from '../store/answer-ids.js';
 import { deleteRequest, readRequest, type StoredRequest } from '../store/logged-requests.js';
 import { find, path, tags } from './find.js';
 import { allRequests, nextRequests, type FilterRequest, type Searched } from './request-search.js';
-import { rowOf } from './request-rows.js';
+import { datasetLines } from './request-rows.js';
 
 const params = z.object({ deployment_id: z.string().describe('An id, or a name: all its deployments.') });
 const requestParams = params.extend({ answer_id: z.string() });
@@ -108,20 +108,10 @@ function registerDataset(app: App, deps: HttpDeps): void {
     async (request, reply) => {
       const { limit, expected, ...filter } = request.body ?? loggedDatasetSchema.unwrap().unwrap().parse({});
       const searched = await searchedBy(deps, request, request.params.deployment_id, filter);
-      let leftOut = 0;
-      let rows = 0;
-      const lines = async function* () {
-        for await (const logged of allRequests(deps.db, searched)) {
-          const row = rowOf(logged, expected);
-          if (row) yield Buffer.from(`${JSON.stringify(row)}\n`);
-          else leftOut += 1;
-          rows += row ? 1 : 0;
-          if (rows === limit) return;
-        }
-        if (rows === 0) throw noRows(leftOut);
-      };
-      const { dataset, isNew } = await storeRows(deps.db, searched.orgId, 'jsonl', lines());
-      return reply.code(isNew ? 201 : 200).send({ ...datasetView(dataset), left_out: leftOut });
+      const count = { rows: 0, bytes: 0, leftOut: 0 };
+      const lines = datasetLines(allRequests(deps.db, searched), { expected, limit, count });
+      const { dataset, isNew } = await storeRows(deps.db, searched.orgId, 'jsonl', lines);
+      return reply.code(isNew ? 201 : 200).send({ ...datasetView(dataset), left_out: count.leftOut });
     },
   );
 }
@@ -216,10 +206,4 @@ function jsonOf(text: string | null): Record<string, unknown> | null {
 
 function noTexts(answerId: string) {
   return refuse.notFound(`texts of the answer "${answerId.slice(0, 100)}"`);
-}
-
-function noRows(leftOut: number): ApiError {
-  const why =
-    leftOut === 0 ? 'No request with kept texts passes.' : `None of the ${leftOut} requests that pass can be a row.`;
-  return new ApiError(404, 'no_requests', why);
 }

@@ -1,9 +1,52 @@
 /** Rows of a data set from requests. */
 import { answerOf, inputOf } from '../../../core/deployments/request-texts.js';
+import { uploadLimits } from '../../../datasets/contract/dataset.js';
+import { ApiError, refuse } from '../../../platform/http/server/errors.js';
 import type { StoredRequest } from '../store/logged-requests.js';
 
+interface LinesOptions {
+  expected: 'corrected' | 'corrected_or_answer';
+  limit: number;
+  /** Counted while the lines are read. */
+  count: { rows: number; bytes: number; leftOut: number };
+  maxBytes?: number;
+}
+
+/** The lines of a data set. Throws if there are none, or if they do not fit into one data set. */
+export async function* datasetLines(
+  requests: AsyncIterable<StoredRequest>,
+  { expected, limit, count, maxBytes = uploadLimits.bytes }: LinesOptions,
+): AsyncGenerator<Buffer> {
+  for await (const logged of requests) {
+    const row = rowOf(logged, expected);
+    const line = row && JSON.stringify(row);
+    if (line === null || line.length > uploadLimits.rowChars) count.leftOut += 1;
+    else {
+      const bytes = Buffer.from(`${line}\n`);
+      count.bytes += bytes.length;
+      if (count.bytes > maxBytes) throw tooMany(count.rows, maxBytes);
+      count.rows += 1;
+      yield bytes;
+    }
+    if (count.rows === limit) return;
+  }
+  if (count.rows === 0) throw noRows(count.leftOut);
+}
+
+function tooMany(rows: number, maxBytes: number): ApiError {
+  const most = `more than the ${maxBytes / 1024 / 1024} MiB of a data set`;
+  const message = `takes ${most}: the latest ${rows} rows fit. Set limit to at most ${rows}, or narrow the filter, for example by from and to`;
+  return refuse.invalid([{ pointer: '/limit', message }]);
+}
+
+function noRows(leftOut: number): ApiError {
+  const why =
+    leftOut === 0 ? 'No request with kept texts passes.' : `None of the ${leftOut} requests that pass can be a row.`;
+  return new ApiError(404, 'no_requests', why);
+}
+
 /** The row of a request; null: its messages are no text, or its text was not kept. */
-export function rowOf(
+function rowOf(
   { answerId, outcome, request, answer, reward, corrected }: StoredRequest,
   expected: 'corrected' | 'corrected_or_answer',
 ): Record<string, unknown> | null {

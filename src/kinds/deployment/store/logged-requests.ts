@@ -209,14 +209,20 @@ export interface StoredRequest extends Omit<LoggedRequest, 'at'>, Record<string,
   reports: number;
 }
 
-/** Requests by their keys, newest first; those that are deleted meanwhile are left out. */
+/**
+ * Requests by their keys, newest first; those that are deleted meanwhile are left out. The limit
+ * keeps each a look-up: joined, the keys of a page would read the whole table while it is small.
+ */
 export async function readRequests(tx: Tx, keys: readonly RequestKey[]): Promise<StoredRequest[]> {
   return tx.query<StoredRequest>(
     `select r.deployment_id as "deploymentId", r.answer_id as "answerId", r.at, r.outcome, r.code, r.provider, r.model,
             r.latency_ms as "latencyMs", r.prompt_tokens as "promptTokens", r.completion_tokens as "completionTokens",
             r.cost_usd as "costUsd", r.correlation_id as "correlationId", r.request, r.answer, f.reward, f.corrected, f.reports
        from unnest($1::text[], $2::text[], $3::timestamptz[]) as k(deployment_id, answer_id, at)
-            join deployment_requests r using (deployment_id, answer_id, at) cross join ${reported}
+            cross join lateral (
+              select * from deployment_requests d
+               where d.deployment_id = k.deployment_id and d.answer_id = k.answer_id and d.at = k.at limit 1) r
+            cross join ${reported}
       order by r.at desc, r.answer_id desc`,
     [keys.map(({ deploymentId }) => deploymentId), keys.map(({ answerId }) => answerId), keys.map(({ at }) => at)],
   );

@@ -5,6 +5,7 @@ import { boundDepth, parseObject } from '../../../clients/net/untrusted.js';
 import { JsonText } from '../../../platform/db/json.js';
 import type { Db } from '../../../platform/db/db.js';
 import { asObject } from '../../../util/json.js';
+import { withoutFiles } from './inline-files.js';
 import { redactTexts } from './redact.js';
 import { createTextRoom } from './text-room.js';
 
@@ -104,14 +105,4 @@ function innerJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** A text without the bytes of inline files. */
-function withoutFiles(text: string): string {
-  const left = text.replaceAll(/(data:[^,\s]{0,400};base64,)([\w+/=-]{64,})/g, (_, head: string, bytes: string) => {
-    return `${head}[${bytes.length} characters left out]`;
-  });
-  // Audio and files of OpenAI's form are base64 without a head.
-  const isBase64 = left.length > 2_048 && /^[\w+/-]{2048}/.test(left) && !/\s/.test(left.slice(0, 4_096));
-  return isBase64 ? `[${left.length} characters left out]` : left;
 }

@@ -29,19 +29,24 @@ const replaceKind: Record<RedactedKind, (text: string) => string> = {
       .replaceAll(/(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]\d)/g, (address) =>
         isIP(address) ? '[ip_address]' : address,
       )
-      .replaceAll(/(?<![\w:])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}(?![\w:])/gi, (address) =>
-        isIP(address) ? '[ip_address]' : address,
-      ),
+      .replaceAll(/(?<![\w:])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,8}(?!\w)/gi, withoutIpv6),
   us_ssn: (text) => text.replaceAll(/(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])/g, '[us_ssn]'),
   secret: (text) =>
     withoutPrivateKeys(text)
       .replaceAll(/(?<![\w-])eyJ[\w-]{8,4096}\.[\w-]{8,8192}\.[\w-]{8,2048}/g, '[secret]')
+      .replaceAll(/(?<!\w)ya29\.(?=[\w.-]{20})[\w-]{1,1024}(?:\.[\w-]{1,1024}){0,3}/g, '[secret]')
       .replaceAll(/(?<!\w)(?:AKIA|ASIA)[A-Z0-9]{16}(?!\w)/g, '[secret]')
       .replaceAll(
         /(?<!\w)(?:sk|pk|rk|ghp|gho|ghs|ghu|glpat|xox[abprs]|hf|npm|AIza|github_pat|gsk|xai|whsec)[-_]?[\w-]{20,255}/g,
         '[secret]',
       ),
 };
+
+/** Hexadecimal groups without their address, which a colon or a port may follow. */
+function withoutIpv6(groups: string): string {
+  const end = [groups.length, groups.lastIndexOf(':')].find((at) => isIP(groups.slice(0, at)) === 6);
+  return end === undefined ? groups : `[ip_address]${groups.slice(end)}`;
+}
 
 /** A text without private keys; one without an end goes to the end of the text. */
 function withoutPrivateKeys(text: string): string {

@@ -33,6 +33,8 @@ const examples: Record<RedactedKind, string[]> = {
     `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.${'x'.repeat(43)}`,
     '-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIB\n-----END RSA PRIVATE KEY-----',
     `gsk_${'a1'.repeat(20)}`,
+    `ya29.a0Af_${'H6-b'.repeat(40)}`,
+    `ya29.c.${'Kp8B'.repeat(40)}`,
   ],
 };
 
@@ -47,6 +49,9 @@ const others = [
   '999.999.999.999',
   'skip-this-and-that',
   'the ratio 3:2:1',
+  'std::vector and a::b::c',
+  '00:1b:44:11:3a:b7',
+  'ya29.short',
 ];
 
 test.each(redactedKinds.map((kind) => [kind]))('replaces %s within a text, and nothing else', async (kind) => {
@@ -54,6 +59,16 @@ test.each(redactedKinds.map((kind) => [kind]))('replaces %s within a text, and n
     const [text] = (await redactTexts([`Before ${example}, after.`], [kind]))!;
     expect(text).toBe(`Before [${kind}], after.`);
   }
+});
+
+test.each([
+  ['2001:db8::1: unreachable', '[ip_address]: unreachable'],
+  ['[2001:db8::1]:8080', '[[ip_address]]:8080'],
+  ['2001:db8:0:0:0:0:0:1:8080', '[ip_address]:8080'],
+  ['2001:db8:1:2:3:4:5:6:65535 is full', '[ip_address]:65535 is full'],
+  ['from ::1:', 'from [ip_address]:'],
+])('replaces an address before a colon or a port: %s', async (text, expected) => {
+  expect(await redactTexts([text], ['ip_address'])).toEqual([expected]);
 });
 
 test.each(others)('keeps %j', async (text) => {

@@ -72,6 +72,27 @@ async function asSuperuser(work: (postgres: pg.Client) => Promise<unknown>): Pro
   await work(postgres).finally(() => postgres.end());
 }
 
+/** Kept requests, each with a report of its answer and of its episode. */
+async function insertTraffic(
+  postgres: pg.Client,
+  { deploymentId, name, count }: { deploymentId: string; name: string; count: number },
+): Promise<void> {
+  const values = [deploymentId, name, count];
+  await postgres.query(
+    `insert into deployment_requests (deployment_id, answer_id, org_id, name, at, outcome, provider, model, latency_ms, correlation_id, request, answer)
+     select $1, $2 || '-' || n, 'default', $2, now() - n * interval '1 second', 'ok', 'local', 'local', 1, $2 || '-e-' || n, '{}', '{}'
+       from generate_series(1, $3::int) n`,
+    values,
+  );
+  await postgres.query(
+    `insert into deployment_feedback (id, org_id, deployment_id, name, answer_id, correlation_id, within, key, answers, deployments, content)
+     select $2 || kind || n, 'default', $1, $2, case kind when 'a' then $2 || '-' || n end, case kind when 'e' then $2 || '-e-' || n end,
+            '', 'k', 1, 1, '{"reward": 0.5, "corrected": "x"}'
+       from generate_series(1, $3::int) n, unnest(array['a', 'e']) kind`,
+    values,
+  );
+}
+
 /** Adds what each transaction reads to `rowsRead`. */
 function counting(db: Db): Db {
   const count = 'select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::float8 as n from pg_stat_xact_user_tables';
@@ -168,6 +189,23 @@ describe('a read takes as many rows', () => {
     expect((await costs([path]))[path]).toBeLessThan(before + slack);
     const all = `${path}?all=true`;
     expect((await costs([all]))[all]).toBeLessThan(before + 8 * 1_000 + slack);
+  }, 60_000);
+
+  test('of kept requests by their feedback, beside many requests and reports of other names, as beside few', async () => {
+    const of = [ids.deployment, 'd6'];
+    const queries = ['feedback=corrected', 'feedback=none', 'feedback=any&max_reward=0.5', 'min_reward=0.5&limit=100'];
+    const paths = of.flatMap((ref) => queries.map((query) => `${deployments}/${ref}/requests?${query}`));
+    await asSuperuser((postgres) => insertTraffic(postgres, { deploymentId: ids.deployment, name: 'd6', count: 30 }));
+    const few = await costs(paths);
+    expect(Math.min(...Object.values(few))).toBeGreaterThanOrEqual(30);
+    const tooMany = async () => Object.entries(await costs(paths)).filter(([path, n]) => n > few[path]! + slack);
+    await asSuperuser(async (postgres) => {
+      for (const name of ['other', 'another'])
+        await insertTraffic(postgres, { deploymentId: `dep_${name}`, name, count: otherJobs });
+    });
+    expect(await tooMany()).toEqual([]);
+    await asSuperuser((postgres) => postgres.query('vacuum analyze'));
+    expect(await tooMany()).toEqual([]);
   }, 60_000);
 
   test('of a closed evaluation with many seeds as with few', async () => {
