@@ -61,8 +61,8 @@ export const { record, stopWork, finish, openGateEvaluation, readShownJob } = de
 export const { awaitsTraffic, readTimeLeft, recordIgnored, isDelivered, abandonWebhook } = decisiveTransaction;
 export const { snapshotSource, nextIncumbent, nextRepeats, concludeGate, promoteDeployment, closeDeployment } =
   decisiveTransaction;
-export const { readGateEvaluation } = decisiveTransaction;
-export const { awaitGateEvaluation } = waits;
+export const { readChildJob, advanceMigration, closeMigration } = decisiveTransaction;
+export const { awaitChildJob } = waits;
 export const { requestCancellation } = requests;
 export const { prepare } = probes;
 export const { drive } = recordedWork;

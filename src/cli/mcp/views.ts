@@ -31,6 +31,7 @@ const shownOf: Record<JobKind, readonly string[]> = {
     'warnings',
     'error',
   ],
+  migration: [...ofEveryJob, 'to', 'verdict', 'same_prompt', 'optimized', 'today', 'session', 'deployment_id'],
 };
 
 const resultsOfSession = [

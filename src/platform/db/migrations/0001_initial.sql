@@ -170,7 +170,7 @@ create unlogged table worker_reports (
 create table jobs (
   id text primary key,
   org_id text not null references orgs (id),
-  kind text not null check (kind in ('session', 'evaluation', 'graph', 'deployment')),
+  kind text not null check (kind in ('session', 'evaluation', 'graph', 'deployment', 'migration')),
   algorithm text,
   status text not null
     check (status in ('pending', 'running', 'paused', 'completed', 'failed', 'cancelled')),
@@ -1199,6 +1199,11 @@ as $$
   select 'deployment', d.id from deployments d
    where d.id between 'dep_' || substr(job, 5, 28) || '0000' and 'dep_' || substr(job, 5, 28) || 'ffff'
      and d.deleted_at is null
+  union all
+  -- So has a job of a migration; see childJobId.
+  select 'migration', m.id from jobs m
+   where m.id between 'mig_' || substr(job, 5, 28) || '0000' and 'mig_' || substr(job, 5, 28) || 'ffff'
+     and m.id <> job and not m.deleted
   union all
   select 'evaluation', e.id from jobs e where e.source_job_id = job and e.kind = 'evaluation' and not e.deleted
 $$;
