@@ -5,12 +5,15 @@ import { withErrorClasses } from './errors.js';
 import { lifecycleActivities } from './lifecycle/lifecycle.js';
 import { prepareActivities } from './lifecycle/prepare.js';
 import { RolloutRunners } from './rollouts/run.js';
+import { awaitChildActivities } from './jobs/await-child.js';
+import { migrationActivities } from './migrations/advance.js';
 import { webhookActivities } from './jobs/webhook.js';
 import { driveActivity } from './lifecycle/drive.js';
 
 export type { GateEvaluation } from '../src/kinds/deployment/store/gate.js';
 export type { CommandOutcome, ControlState } from '../src/jobs/store/decisions/record.js';
 export type { CanarySeen } from './deployments/canary.js';
+export type { MigrationJob } from './migrations/advance.js';
 export type { GateRun } from './deployments/gate.js';
 export type { Rest, ShownSlice } from './drive/rest.js';
 export type { Finished } from './lifecycle/lifecycle.js';
@@ -24,6 +27,8 @@ export function createActivities(deps: ActivityDeps) {
     ...lifecycleActivities(deps),
     ...deploymentActivities(deps),
     ...judgeActivities(deps),
+    ...migrationActivities(deps),
+    ...awaitChildActivities(deps),
     ...webhookActivities(deps),
   };
   return withErrorClasses(activities, deps.log);

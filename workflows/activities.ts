@@ -69,8 +69,8 @@ export const { record, stopWork, finish, openGateEvaluation, readShownJob } = de
 export const { awaitsTraffic, readTimeLeft, recordIgnored, isDelivered, abandonWebhook } = decisiveTransaction;
 export const { snapshotSource, nextIncumbent, nextRepeats, concludeGate, promoteDeployment, closeDeployment } =
   decisiveTransaction;
-export const { readGateEvaluation } = decisiveTransaction;
-export const { awaitGateEvaluation, followCanary } = waits;
+export const { readChildJob, advanceMigration, closeMigration } = decisiveTransaction;
+export const { awaitChildJob, followCanary } = waits;
 export const { requestCancellation } = requests;
 export const { prepare } = probes;
 export const { judgeAnswers } = judging;

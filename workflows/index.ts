@@ -1,4 +1,5 @@
 export { deploymentWorkflow } from './deployments/workflow.js';
+export { migrationWorkflow } from './migrations/workflow.js';
 // One workflow; operators see the kind of a job by the name.
 export {
   jobWorkflow as evaluationWorkflow,

@@ -49,6 +49,14 @@ export interface DeploymentView {
 }
 export const deploymentStatusQuery = defineQuery<DeploymentView>('status');
 
+/** The answer of a migration to the same query. `step` and `job`: the job that it waits for. */
+export interface MigrationView {
+  status: 'running' | 'completed' | 'failed' | 'cancelled';
+  step?: string;
+  job?: string;
+}
+export const migrationStatusQuery = defineQuery<MigrationView>('status');
+
 /** Search attributes for filters in the Temporal UI: the kind of a job is its WorkflowType. */
 export const orgAttribute = defineSearchAttributeKey('RatchetOrg', SearchAttributeType.KEYWORD);
 export const algorithmAttribute = defineSearchAttributeKey('RatchetAlgorithm', SearchAttributeType.KEYWORD);

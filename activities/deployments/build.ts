@@ -1,22 +1,18 @@
-import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { JobOutcome } from '../../src/core/jobs/outcome.js';
-import { readEnd } from '../../src/jobs/store/ended.js';
 import type { DeploymentSpec } from '../../src/core/jobs/spec.js';
 import { setSnapshot } from '../../src/kinds/deployment/store/deployments.js';
 import { promote } from '../../src/kinds/deployment/store/names.js';
 import type { Tx } from '../../src/platform/db/db.js';
 import { deploymentBuilding, snapshotFrozen } from '../../src/core/events/deployments.js';
-import { endEvents } from '../../src/core/events/jobs.js';
 import { appendEvents, lockJob, type JobRef } from '../../src/jobs/store/events.js';
-import { finishJob } from '../../src/jobs/store/decisions/record.js';
 import { readContent, putSnapshot } from '../../src/kinds/deployment/store/snapshots.js';
 import { readSpec } from '../../src/jobs/store/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
+import { closeJob, type Ending } from '../close-job.js';
 import { lockOpenJob } from '../jobs/spec.js';
-import { lockOwnJob, lockOwnOpenJob } from '../own-job.js';
+import { lockOwnOpenJob } from '../own-job.js';
 import { closeLive } from './close-live.js';
-import { awaitEvaluationActivities } from './await-evaluation.js';
 import { gateActivities, gateRun, type GateRun } from './gate.js';
 import { beginCanaryOf, canaryActivities } from './canary.js';
 import { deleted, requireUndeleted } from './undeleted.js';
@@ -26,7 +22,6 @@ export function deploymentActivities(deps: ActivityDeps) {
   const { db, metrics } = deps;
   return {
     ...gateActivities(deps),
-    ...awaitEvaluationActivities(deps),
     ...canaryActivities(deps),
 
     /** Stores a snapshot of the deployment's source. Returns its gate's evaluation, or null. */
@@ -72,21 +67,8 @@ export function deploymentActivities(deps: ActivityDeps) {
     },
 
     /** Closes the job of a deployment; returns its end on record, which may be an earlier one. */
-    async closeDeployment({
-      ending: { status, error },
-      ...job
-    }: JobRef & { ending: { status: 'failed' | 'cancelled'; error: JobFault | null } }): Promise<JobOutcome> {
-      const events = endEvents('deployment', error ? { status: 'failed', error } : { status: 'cancelled' });
-      const { isClosed, outcome } = await db.org(job.orgId, async (tx) => {
-        await lockOwnJob(tx, job);
-        const isClosed = await finishJob(tx, job, { status, stoppedBy: status, error, accepted: [], events });
-        return { isClosed, outcome: (await readEnd(tx, job.jobId)).outcome };
-      });
-      if (isClosed) metrics.jobEnded('deployment', status);
-      if (isClosed && error)
-        deps.log.warn({ job_id: job.jobId, code: error.code, reason: error.message }, 'job failed');
-      return outcome;
-    },
+    closeDeployment: ({ ending, ...job }: JobRef & { ending: Ending }): Promise<JobOutcome> =>
+      closeJob(deps, 'deployment', job, ending),
   };
 }
 

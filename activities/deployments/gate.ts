@@ -8,7 +8,6 @@ import { readLive } from '../../src/kinds/deployment/store/served.js';
 import {
   gateJobId,
   gateNumber,
-  hasEvaluation,
   insertGateEvaluation,
   readFirstRewards,
   readRewards,
@@ -17,6 +16,7 @@ import {
   type GateEvaluation,
 } from '../../src/kinds/deployment/store/gate.js';
 import { baselineSource, putSnapshot, readContent, readSnapshot } from '../../src/kinds/deployment/store/snapshots.js';
+import { hasJob } from '../../src/jobs/store/jobs.js';
 import { appendEvents, type JobRef } from '../../src/jobs/store/events.js';
 import { readSpec } from '../../src/jobs/store/spec.js';
 import { insertTrace, readTrace } from '../../src/jobs/store/traces.js';
@@ -61,7 +61,7 @@ export function gateActivities({ db, secretKey }: ActivityDeps) {
     }: JobRef & { evaluation: GateEvaluation; workflowId: string }) =>
       db.org(job.orgId, async (tx) => {
         // Its workflow was reset, possibly after the deployment had ended.
-        if (await hasEvaluation(tx, job)) return;
+        if (await hasJob(tx, job)) return;
         const { deploymentId, snapshotId, changedFrom } = evaluation;
         const deployment = { orgId: job.orgId, jobId: deploymentId };
         await lockUndeleted(tx, deployment);

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { jobKinds, kindNames, type JobKind } from '../../src/core/jobs/kinds.js';
 import { apiKey, signOut } from './data/access.js';
 import { DeploymentPage } from './pages/deployments/version/page.js';
+import { MigrationPage } from './pages/migration/page.js';
 import { DeploymentsPage } from './pages/deployments/page.js';
 import { ComparePage } from './pages/compare/page.js';
 import { EvaluationPage } from './pages/evaluation/page.js';
@@ -82,6 +83,7 @@ const jobPages: Record<JobKind, (props: { id: string }) => ComponentChildren> = 
   evaluation: EvaluationPage,
   graph: GraphPage,
   deployment: DeploymentPage,
+  migration: MigrationPage,
 };
 
 function Page() {

@@ -43,10 +43,10 @@ program
   .description('a worker alone')
   .action(() => run({ serve: false, work: true }));
 program
-  .command('migrate')
+  .command('migrate-database')
   .description('prepare the database of DATABASE_URL: its roles and tables')
   .option('--print-sql', 'print the SQL for an administrator, and connect to nothing')
-  .action(lazily(async () => (await import('./commands/migrate.js')).migrateDatabase));
+  .action(lazily(async () => (await import('./commands/migrate-database.js')).migrateDatabase));
 program
   .command('demo')
   .description('a GEPA session on the sample container, then baseline and winner on unseen seeds')
@@ -157,7 +157,7 @@ program
 program
   .command('deploy')
   .description('serve a prompt under a name, once its gate is passed; exit code 1 if it refuses')
-  .argument('<source>', 'a session, a graph job, or the file of a prompt')
+  .argument('<source>', 'a session, a graph job, a migration, or the file of a prompt')
   .requiredOption('--name <name>', 'the name that callers use')
   .option('--model <provider/model>', 'the model of a file; default: that of ratchet.json')
   .option('--gate <file.json>', 'the gate of the deployment, as in the API')
@@ -186,6 +186,34 @@ program
     examplesOf('rollout support', 'rollout support promote --reason "Two days without a complaint"'),
   )
   .action(lazily(async () => (await import('./commands/rollout.js')).rollout));
+program
+  .command('migrate')
+  .description('move a deployment to another model, if it is no worse there; exit code 1 if that is not shown')
+  .argument('<name>', 'the name that callers use')
+  .requiredOption('--to <provider/model>', 'the new model')
+  .option(
+    '--max-loss <difference>',
+    'the loss of mean reward that counts as none; default 0.02',
+    amountOf('a difference'),
+  )
+  .option('--data <file>', 'rows that decide; default: those of the gate or of the session of what is live')
+  .option('--dataset <id>', 'the same as an uploaded data set')
+  .option('--input <column>', 'the column of {{input}}')
+  .option('--expected <column>', 'the column with the right answers')
+  .option('--scorer <name|file.json>', 'how answers to these rows are scored; default: as those of what is live were')
+  .option('--no-optimize', 'look for no other prompt where the new model is worse')
+  .option('--proposer <provider/model>', 'the model that writes prompts; default: the new model')
+  .option('--budget <rollouts>', 'maximum rollouts of the search; default 200', positive)
+  .option('--max-cost <usd>', 'maximum dollars of the search', amount)
+  .option('--param <name=value...>', 'a parameter of the new model, such as temperature=0; null removes one')
+  .option('--deploy', 'serve it under the name if it is no worse')
+  .option('--rollout <file.json>', 'the same, step by step, as in the API')
+  .option('--json', 'the migration as JSON')
+  .addHelpText(
+    'after',
+    examplesOf(`migrate support --to ${exampleModel}`, `migrate support --to ${exampleModel} --max-loss 0.05 --deploy`),
+  )
+  .action(lazily(async () => (await import('./commands/migrate.js')).migrate));
 program
   .command('doctor')
   .description('checks of the service, the model and a container')
@@ -238,6 +266,14 @@ function positive(text: string): number {
   const number = Number(text);
   if (!Number.isSafeInteger(number) || number < 1) throw new InvalidArgumentError('must be a whole number above 0.');
   return number;
+}
+
+function amountOf(what: string): (text: string) => number {
+  return (text) => {
+    const value = number(text);
+    if (value <= 0) throw new InvalidArgumentError(`must be ${what} above 0.`);
+    return value;
+  };
 }
 
 function amount(text: string): number {

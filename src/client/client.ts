@@ -1,6 +1,6 @@
 import { Keys, Organizations, ProviderKeys } from './access.js';
 import { Datasets } from './datasets.js';
-import { Deployments, type DeploymentHandle } from './deployments.js';
+import { Deployments, Migrations, type DeploymentHandle, type MigrationHandle } from './deployments.js';
 import { Evaluations, type EvaluationHandle } from './evaluations.js';
 import { Graphs, type GraphHandle } from './graphs.js';
 import type { Creation } from './handle.js';
@@ -19,6 +19,7 @@ export class Ratchet extends Operations {
   readonly evaluations = new Evaluations(this);
   readonly graphs = new Graphs(this);
   readonly deployments = new Deployments(this);
+  readonly migrations = new Migrations(this);
   readonly datasets = new Datasets(this);
   readonly orgs = new Organizations(this);
   readonly keys = new Keys(this);
@@ -42,10 +43,11 @@ export class Ratchet extends Operations {
   }
 
   /** What runs under an id, of which the prefix names the kind; any other id is a deployment's. */
-  handle(id: string): SessionHandle | EvaluationHandle | GraphHandle | DeploymentHandle {
+  handle(id: string): SessionHandle | EvaluationHandle | GraphHandle | DeploymentHandle | MigrationHandle {
     if (id.startsWith('ses_')) return this.sessions.handle(id);
     if (id.startsWith('evl_')) return this.evaluations.handle(id);
     if (id.startsWith('grf_')) return this.graphs.handle(id);
+    if (id.startsWith('mig_')) return this.migrations.handle(id);
     return this.deployments.handle(id);
   }
 

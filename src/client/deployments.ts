@@ -117,6 +117,12 @@ export class DeploymentHandle extends Handle<Answer<'getDeployment'>, Answer<'cr
     return this.client.list('listDeploymentChanges', { ...options, path: this.path, query });
   }
 
+  /** Moves what the name serves to another model, if it is no worse there. */
+  migrate(body: Body<'createMigration'>, options?: CallOptions): Creation<MigrationHandle> {
+    const made = this.client.request('createMigration', { ...options, path: this.path, body });
+    return creation(made, (created) => new MigrationHandle(this.client, created.job_id, created));
+  }
+
   /** Changes settings and labels, or archives. */
   update(body: Body<'updateDeployment'>, options?: CallOptions): Promise<Answer<'updateDeployment'>> {
     return this.client.request('updateDeployment', { ...options, path: this.path, body });
@@ -125,6 +131,41 @@ export class DeploymentHandle extends Handle<Answer<'getDeployment'>, Answer<'cr
   /** Stops serving it; its snapshot stays. */
   delete(options?: CallOptions): Promise<undefined> {
     return this.client.request('deleteDeployment', { ...options, path: this.path });
+  }
+}
+
+/** A move to another model; `wait` ends with its verdict. */
+export class MigrationHandle extends Handle<Answer<'getMigration'>, Answer<'createMigration'>> {
+  private get path() {
+    return { job_id: this.id };
+  }
+
+  get(options?: CallOptions): Promise<Answer<'getMigration'>> {
+    return this.client.request('getMigration', { ...options, path: this.path });
+  }
+
+  events(options?: EventOptions): AsyncGenerator<Event, void> {
+    return this.client.events('listMigrationEvents', { ...options, path: this.path });
+  }
+
+  /** Ends it, with the job that it waits for. */
+  cancel(options?: CallOptions): Promise<Answer<'cancelMigration'>> {
+    return this.client.request('cancelMigration', { ...options, path: this.path });
+  }
+
+  delete(options?: CallOptions): Promise<undefined> {
+    return this.client.request('deleteMigration', { ...options, path: this.path });
+  }
+}
+
+/** `client.migrations` */
+export class Migrations extends Resource {
+  handle(id: string): MigrationHandle {
+    return new MigrationHandle(this.client, id);
+  }
+
+  list(query?: Query<'listMigrations'>, options?: CallOptions): AsyncGenerator<Item<'listMigrations'>, void> {
+    return this.client.list('listMigrations', { ...options, query });
   }
 }
 

@@ -116,7 +116,7 @@ const storage = {
   ),
   RATCHET_APP_DATABASE_URL: secret(
     postgresUrl.optional(),
-    "The same database for the service's connections. Its role is yours; without a user it is the one that [`ratchet migrate`](managed-postgres.md#roles) made. Alone, without `DATABASE_URL`, nothing is migrated.",
+    "The same database for the service's connections. Its role is yours; without a user it is the one that [`ratchet migrate-database`](managed-postgres.md#roles) made. Alone, without `DATABASE_URL`, nothing is migrated.",
     '`DATABASE_URL` with a role of its own',
   ),
   XDG_CACHE_HOME: about(

@@ -44,7 +44,7 @@ test('the tools say what they take, and which of them only read', async () => {
   const { tools: listed } = await tools.client.listTools();
   const reading = listed.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name);
   expect(reading).toEqual(['list_jobs', 'watch', 'results', 'list_candidates', 'candidate', 'trace', 'compare']);
-  expect(listed.map(({ name }) => name)).toEqual(['evaluate', 'optimize', ...reading, 'control', 'deploy']);
+  expect(listed.map(({ name }) => name)).toEqual(['evaluate', 'optimize', ...reading, 'control', 'deploy', 'migrate']);
   for (const { description, inputSchema } of listed) {
     expect(description).not.toBe('');
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });

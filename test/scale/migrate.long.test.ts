@@ -14,7 +14,7 @@ import { createDatabase, dropDatabase } from '../support/servers/embedded.js';
 import { refusedRole, startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
-// `ratchet migrate` as a deployment runs it: apart from processes that own nothing.
+// `ratchet migrate-database` as a deployment runs it: apart from processes that own nothing.
 
 const program = join(import.meta.dirname, '../../dist/src/cli/ratchet.js');
 const started: Tree[] = [];
@@ -55,11 +55,11 @@ async function query<Row extends pg.QueryResultRow>(url: string, sql: string): P
   }
 }
 
-/** Runs `ratchet migrate`; returns its output. */
+/** Runs `ratchet migrate-database`; returns its output. */
 async function migrate(env: Record<string, string>, ...args: string[]): Promise<string> {
   const { PATH = '' } = process.env;
   const own = { PATH, RATCHET_SECRET_KEY: cluster.env['RATCHET_SECRET_KEY']!, ...env };
-  const child = spawn(process.execPath, [program, 'migrate', ...args], {
+  const child = spawn(process.execPath, [program, 'migrate-database', ...args], {
     env: own,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -44,7 +44,7 @@ test('with the URL of the service’s role alone nothing is migrated, and a line
   const alone = await databaseUrlOf({ RATCHET_APP_DATABASE_URL: bare }, key);
   const refused = await check(alone, key).catch((error: Error) => error);
   expect(refused).toBeInstanceOf(DatabaseStartError);
-  expect((refused as Error).message).toMatch(/ratchet migrate/);
+  expect((refused as Error).message).toMatch(/ratchet migrate-database/);
 
   await databaseUrlOf({ DATABASE_URL }, key);
   await check(alone, key);

@@ -11,12 +11,12 @@ import {
   promoteDeployment,
 } from '../activities.js';
 import type { JobOutcome } from '../../src/core/jobs/outcome.js';
+import { runChildJob, type ChildJob } from '../jobs/child.js';
 import { closeWorkflow, endOfError, failWorkflow } from '../jobs/close.js';
 import { ignoreSignals } from '../jobs/ignored-signals.js';
 import { readJob } from '../jobs/input.js';
 import { JobLists, listOutcome } from '../jobs/lists.js';
 import { deploymentStatusQuery, type DeploymentView } from '../messages.js';
-import { runGateEvaluation } from './gate-evaluation.js';
 
 /** The gate is judged again where the live deployment changed meanwhile, at most this often. */
 const maxRounds = 20;
@@ -38,7 +38,7 @@ export async function deploymentWorkflow(input?: unknown): Promise<void> {
   };
   const evaluate = async (run: GateRun) => {
     show({ status: 'building', evaluation: run.jobId });
-    await runGateEvaluation(job, run);
+    await runChildJob(job, evaluationOf(run));
     show({ status: 'building' });
     await lists.refresh();
   };
@@ -90,6 +90,16 @@ export async function deploymentWorkflow(input?: unknown): Promise<void> {
     }).catch(failWorkflow);
     await closeWorkflow(recorded);
   }
+}
+
+function evaluationOf({ jobId, evaluation: gate }: GateRun): ChildJob {
+  const { name, deploymentId } = gate;
+  const summary = `offline evaluation ${jobId} of the gate of ${deploymentId}`;
+  const fault = (reason: string) => {
+    const message = `The gate's evaluation ${jobId} gave no result: ${reason}. Its name serves what it served before.`;
+    return { code: 'gate_failed', message };
+  };
+  return { jobId, kind: 'evaluation', algorithm: 'none', name, summary, gate, fault };
 }
 
 /** What a deployment does or waits for, and since when. */

@@ -16,6 +16,7 @@ SESSIONS = "/api/v1/online/sessions"
 EVALUATIONS = "/api/v1/offline/jobs"
 GRAPHS = "/api/graphgen/jobs"
 DEPLOYMENTS = "/api/harbor/deployments"
+MIGRATIONS = "/api/harbor/migrations"
 DATASETS = "/api/v1/datasets"
 
 MODEL_TIMEOUT_S = 600.0

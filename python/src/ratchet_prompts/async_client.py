@@ -10,7 +10,7 @@ from . import types as t
 from ._http import DEFAULT_TIMEOUT_S, AsyncHttp
 from ._prompt_cache import Wanted
 from ._prompt_clients import AsyncPrompts
-from .async_jobs import AsyncDeployment, AsyncEvaluation, AsyncGraphJob, AsyncSession
+from .async_jobs import AsyncDeployment, AsyncEvaluation, AsyncGraphJob, AsyncMigration, AsyncSession
 from .prompts import Prompt
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class AsyncClient:
         self.evaluations = AsyncEvaluations(self._http)
         self.graphs = AsyncGraphs(self._http)
         self.deployments = AsyncDeployments(self._http)
+        self.migrations = AsyncMigrations(self._http)
         self.datasets = AsyncDatasets(self._http)
         self._prompts = AsyncPrompts(self._http)
 
@@ -182,6 +183,16 @@ class AsyncDeployments(_Collection):
         return await self.handle(id_or_name).get()
 
     def list(self, **query: Any) -> AsyncIterator[t.DeploymentState]:
+        return self._list(query)
+
+
+class AsyncMigrations(_Collection):
+    _collection = requests.MIGRATIONS
+
+    def handle(self, job_id: str) -> AsyncMigration:
+        return AsyncMigration(self._http, job_id)
+
+    def list(self, **query: Any) -> AsyncIterator[Any]:
         return self._list(query)
 
 

@@ -204,6 +204,23 @@ class AsyncGraphJob(AsyncRunningJob):
         return cast(t.GraphState, await self._wait(on_event, timeout))
 
 
+class AsyncMigration(AsyncJob):
+    """A move of a deployment to another model."""
+
+    _collection = requests.MIGRATIONS
+
+    async def get(self) -> Any:
+        return await self._read()
+
+    async def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> Any:
+        """Waits for its verdict."""
+        return await self._wait(on_event, timeout)
+
+    async def cancel(self) -> t.CommandAnswer:
+        """Ends it, with the job that it waits for."""
+        return cast(t.CommandAnswer, await self._command("cancel"))
+
+
 class AsyncDeployment(AsyncJob):
     """A prompt under a name, by the id of the deployment or the name."""
 
@@ -253,6 +270,11 @@ class AsyncDeployment(AsyncJob):
     async def delete_request(self, answer_id: str) -> None:
         """Deletes the texts of an answer."""
         await self._http.json(requests.delete(self._collection, self.id, "requests", answer_id))
+
+    async def migrate(self, to: Mapping[str, Any], **request: Any) -> AsyncMigration:
+        """Moves what the name serves to another model, if it is no worse there."""
+        created = await self._command("migrations", {"to": dict(to), **request})
+        return AsyncMigration(self._http, created["job_id"])
 
     async def rollback(self, reason: Optional[str] = None) -> Any:
         """Gives the name back to the deployment that had it before."""

@@ -10,7 +10,7 @@ from . import types as t
 from ._http import DEFAULT_TIMEOUT_S, SyncHttp
 from ._prompt_cache import Wanted
 from ._prompt_clients import SyncPrompts
-from .jobs import Deployment, Evaluation, GraphJob, Session
+from .jobs import Deployment, Evaluation, GraphJob, Migration, Session
 from .prompts import Prompt
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Client:
         self.evaluations = Evaluations(self._http)
         self.graphs = Graphs(self._http)
         self.deployments = Deployments(self._http)
+        self.migrations = Migrations(self._http)
         self.datasets = Datasets(self._http)
         self._prompts = SyncPrompts(self._http)
 
@@ -174,6 +175,16 @@ class Deployments(_Collection):
         return self.handle(id_or_name).get()
 
     def list(self, **query: Any) -> Iterator[t.DeploymentState]:
+        return self._list(query)
+
+
+class Migrations(_Collection):
+    _collection = requests.MIGRATIONS
+
+    def handle(self, job_id: str) -> Migration:
+        return Migration(self._http, job_id)
+
+    def list(self, **query: Any) -> Iterator[Any]:
         return self._list(query)
 
 

@@ -193,6 +193,23 @@ class GraphJob(RunningJob):
         return cast(t.GraphState, self._wait(on_event, timeout))
 
 
+class Migration(Job):
+    """A move of a deployment to another model."""
+
+    _collection = requests.MIGRATIONS
+
+    def get(self) -> Any:
+        return self._read()
+
+    def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> Any:
+        """Waits for its verdict."""
+        return self._wait(on_event, timeout)
+
+    def cancel(self) -> t.CommandAnswer:
+        """Ends it, with the job that it waits for."""
+        return cast(t.CommandAnswer, self._command("cancel"))
+
+
 class Deployment(Job):
     """A prompt under a name, by the id of the deployment or the name."""
 
@@ -240,6 +257,10 @@ class Deployment(Job):
     def delete_request(self, answer_id: str) -> None:
         """Deletes the texts of an answer."""
         self._http.json(requests.delete(self._collection, self.id, "requests", answer_id))
+
+    def migrate(self, to: Mapping[str, Any], **request: Any) -> Migration:
+        """Moves what the name serves to another model, if it is no worse there."""
+        return Migration(self._http, self._command("migrations", {"to": dict(to), **request})["job_id"])
 
     def rollback(self, reason: Optional[str] = None) -> Any:
         """Gives the name back to the deployment that had it before."""

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { Answer, Body } from '../../client/index.js';
+import type { Answer, Body, Ratchet } from '../../client/index.js';
 import { ConfigError } from '../../service/config.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { keptApiKey } from '../../service/keys.js';
@@ -30,9 +30,12 @@ export type Rollout = NonNullable<Body<'createDeployment'>['rollout']>;
 
 /** Serves a job's best prompt, or that of a file, under a name; waits for gate and rollout. */
 export async function deploy(from: string, { name, model, json = false, ...options }: DeployOptions): Promise<void> {
-  const source = await sourceOf(from, model);
+  const isMigration = kindOf(from) === 'migration';
+  if (isMigration && model !== undefined) throw new ConfigError('--model: the migration has its own');
+  const known = isMigration ? null : await sourceOf(from, model);
   const { gate = null, rollout = null } = await readParts(options);
   await withService(async (client, service) => {
+    const source = known ?? (await sourceOfMigration(client, from));
     const body = { name, source, ...(gate && { gate }), ...(rollout && { rollout }) };
     const deployment = await deployed(client, body, (ended) => (json ? sayJson(ended) : printGate(ended)));
     if (!json) printAddress(deployment, service);
@@ -69,10 +72,18 @@ export function notePassing(name: string, { isPassing, dataDir }: ServiceOfComma
     );
 }
 
+/** What a migration has found: the live prompt on the new model, or the winner of its session. */
+async function sourceOfMigration(client: Ratchet, id: string): Promise<Source> {
+  const { side, steps, deployment, to, status } = await client.migrations.handle(id).get();
+  if (side === null) throw new FailedJob(`The migration ${id} is ${status} and has found no prompt.`);
+  const session = steps.find(({ step }) => step === 'session');
+  return side === 'optimized' ? { session_id: session!.job_id } : { deployment, policy: to };
+}
+
 /** The `source` of the request: a job by its id, otherwise a file of a prompt. */
 export async function sourceOf(from: string, model: string | undefined, files: Files = anyFiles): Promise<Source> {
   const kind = kindOf(from);
-  if (kind === 'evaluation' || kind === 'deployment')
+  if (kind === 'evaluation' || kind === 'deployment' || kind === 'migration')
     throw new ConfigError(`${from} is no session, graph job or file of a prompt`);
   if (kind !== null && model !== undefined) throw new ConfigError(`--model: the ${jobKinds[kind].noun} has its own`);
   if (kind === 'session') return { session_id: from };

@@ -1,10 +1,4 @@
-import {
-  EvaluationHandle,
-  DeploymentHandle,
-  type GraphHandle,
-  type SessionHandle,
-  type Ratchet,
-} from '../../client/index.js';
+import { GraphHandle, SessionHandle, type Ratchet } from '../../client/index.js';
 import { ConfigError } from '../../service/config.js';
 import { jobOf } from '../commands/jobs.js';
 
@@ -32,7 +26,6 @@ export async function candidatesOf(client: Ratchet, id: string, query: Page) {
 /** The search of an id. */
 export function searchOf(client: Ratchet, id: string): SessionHandle | GraphHandle {
   const job = jobOf(client, id);
-  if (job instanceof EvaluationHandle || job instanceof DeploymentHandle)
-    throw new ConfigError(`${id} is no id of a session or a graph job`);
-  return job;
+  if (job instanceof SessionHandle || job instanceof GraphHandle) return job;
+  throw new ConfigError(`${id} is no id of a session or a graph job`);
 }

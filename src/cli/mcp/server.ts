@@ -1,7 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { version } from '../../service/version.js';
 import type { Files } from '../task/files.js';
-import { registerDeploymentTools } from './deployments.js';
+import { registerDeploymentTools, registerMigrationTool } from './deployments.js';
 import { registerControlTool, registerJobTools } from './jobs.js';
 import { registerResultTools } from './results.js';
 import type { ToolService } from './service.js';
@@ -12,7 +12,7 @@ const instructions = `Ratchet improves and evaluates prompts on rows of data, an
 1. evaluate a prompt file on a file of rows with a scorer; watch the job until it has ended.
 2. optimize searches a better prompt; watch it; results has the best prompt and a verdict on held-out rows.
 3. compare two jobs before you change what is in use: only the verdict "better" is evidence.
-4. deploy serves a prompt under a name behind OpenAI's chat completions.
+4. deploy serves a prompt under a name behind OpenAI's chat completions; migrate moves it to another model.
 
 Files are those of the working folder. The first call may start the service, which takes a while. Jobs go on
 if this server ends, or at the next start of the service. Model calls cost money: the answer of optimize has an estimate, and control cancels.
@@ -27,5 +27,6 @@ export function createMcpServer(service: ToolService, files: Files): McpServer {
   registerResultTools(server, service);
   registerControlTool(server, service);
   registerDeploymentTools(server, service, files);
+  registerMigrationTool(server, service);
   return server;
 }

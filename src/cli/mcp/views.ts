@@ -31,6 +31,7 @@ const shownOf: Record<JobKind, readonly string[]> = {
     'warnings',
     'error',
   ],
+  migration: [...ofEveryJob, 'to', 'max_loss', 'verdict', 'side', 'same_prompt', 'optimized', 'worse', 'deployment_id'],
 };
 
 const resultsOfSession = [

@@ -17,6 +17,11 @@ const options: readonly (readonly [field: RegExp, option: string])[] = [
   [/^\/(initial_prompt|candidate)(\/messages)?/, '--prompt'],
   [/^\/budget\/max_rollouts$/, '--budget'],
   [/^\/budget\/max_cost_usd$/, '--max-cost'],
+  [/^\/to\/(provider|model)$/, '--to'],
+  [/^\/to(?=\/)/, '--param'],
+  [/^\/to$/, '--to'],
+  [/^\/max_loss$/, '--max-loss'],
+  [/^\/optimize$/, '--no-optimize'],
   [/^\/name$/, '--name'],
   [/^\/tags/, '--tag'],
 ];

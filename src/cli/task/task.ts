@@ -132,7 +132,7 @@ export function promptOf({ messages, prompt, files }: ReadTask): Promise<Prompt>
 }
 
 /** The name of a scorer, JSON, or a file of it. */
-async function readScorer(given: string, files: Files): Promise<Project['scorer']> {
+export async function readScorer(given: string, files: Files): Promise<Project['scorer']> {
   if (!given.trimStart().startsWith('{') && !given.endsWith('.json')) return given;
   const { where, value } = await readJsonOption(given, '--scorer', files);
   const read = scorerField.safeParse(value);

@@ -10,13 +10,17 @@ import { dataOf, type ReadTask } from './task.js';
 const uploadMs = 3_600_000;
 
 /** The request's fields: the uploaded rows, the scorer, the models. */
-export async function taskFields({ datasets }: Ratchet, task: ReadTask): Promise<TaskRequest> {
+export async function taskFields(client: Ratchet, task: ReadTask): Promise<TaskRequest> {
   const { rows, files } = task;
   const data = dataOf(task);
-  const { dataset_id: datasetId } = rows
-    ? await datasets.upload(rows)
-    : await datasets.upload(await webStream(data, files), { type: formatOf(data).type, timeoutMs: uploadMs });
+  const datasetId = rows ? (await client.datasets.upload(rows)).dataset_id : await uploadFile(client, data, files);
   return taskRequest(task, datasetId);
+}
+
+/** Uploads the rows of a file; returns the id of the data set. */
+export async function uploadFile({ datasets }: Ratchet, data: string, files: Files): Promise<string> {
+  const options = { type: formatOf(data).type, timeoutMs: uploadMs };
+  return (await datasets.upload(await webStream(data, files), options)).dataset_id;
 }
 
 async function webStream(path: string, files: Files): Promise<ReadableStream<Uint8Array>> {

@@ -100,6 +100,13 @@ export const jobCodes = {
     meaning: 'The name got another deployment while the gate ran',
     remedy: 'Deploy again',
   },
+  migration_step_failed: {
+    status: [],
+    at: ['error_details'],
+    retry: true,
+    meaning: 'An evaluation or the session of a migration failed or was cancelled',
+    remedy: 'Fix the cause that the message names, then migrate again',
+  },
   deployment_cancelled: {
     status: [],
     at: ['error_details'],

@@ -48,8 +48,15 @@ export const stateCodes = {
     status: [409],
     at: ['problem'],
     retry: false,
-    meaning: "No request made this job: it belongs to a deployment's gate",
+    meaning: "No request made this job: it belongs to a deployment's gate or a migration",
     remedy: 'Create an evaluation',
+  },
+  not_migratable: {
+    status: [409],
+    at: ['problem'],
+    retry: false,
+    meaning: 'The name serves a graph, or texts of spans inside calls, which rows cannot judge',
+    remedy: 'Create a deployment with the new model and a gate with `container_url`',
   },
   not_extendable: {
     status: [409],

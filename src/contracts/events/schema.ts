@@ -1,6 +1,7 @@
 /** All event types. A new type is added here, and gets a builder in `src/core/events`. */
 import { z } from 'zod';
 import { approachSchema, intervalSchema } from '../search.js';
+import { migrationSteps, migrationVerdicts, promptSides } from '../../kinds/migration/contract/steps.js';
 import { algorithmNames } from '../../kinds/session/contract/algorithms.js';
 
 /** An event type; `fields` are in `data` and on the wire also beside it. */
@@ -266,12 +267,28 @@ const progressEvents = [
       .describe('What decided; overtaken: another version took the name.'),
     evidence: canaryEvidence,
   }),
+  event('migration_step', 'A migration starts a job.', {
+    step: z.enum(migrationSteps).describe('What the job is for; …_again: the rows that differ, a second time.'),
+    job_id: z.string().describe('The evaluation or the session.'),
+  }),
+  event('migration_judged', 'A prompt on the new model was compared with today.', {
+    side: z.enum(promptSides).describe('same_prompt: the live prompt; optimized: the winner of the session.'),
+    verdict: z.enum(migrationVerdicts).describe('no_worse: the lower end of the interval is at least -max_loss.'),
+    max_loss: z.number().describe('The max_loss of the migration.'),
+    reward: z.number().describe('The mean reward on the new model.'),
+    today_reward: z.number().nullable().describe('The mean reward of what is live; null: it has none.'),
+    difference: z.number().describe('The mean reward on the new model minus that of today, row by row.'),
+    low: z.number().describe('The lower end of its 95 % interval; -1.8e308: unbounded.'),
+    high: z.number().describe('The upper end of its 95 % interval; 1.8e308: unbounded.'),
+    rows: z.int().describe('The number of rows compared.'),
+    rows_worse: z.int().describe('The number of rows with a lower reward than today.'),
+  }),
 ] as const;
 
 const terminal = [
-  event('job_complete', 'A session, graph job or deployment completed.', best),
-  event('job_failed', 'A session, graph job or deployment failed.', { ...best, ...failure }),
-  event('job_cancelled', 'A session, graph job or deployment was cancelled.', best),
+  event('job_complete', 'A session, graph job, deployment or migration completed.', best),
+  event('job_failed', 'A session, graph job, deployment or migration failed.', { ...best, ...failure }),
+  event('job_cancelled', 'A session, graph job, deployment or migration was cancelled.', best),
   event('eval.policy.job.completed', 'An evaluation completed.', evaluationResults),
   event('eval.policy.job.failed', 'An evaluation failed.', { ...evaluationResults, ...failure }),
   event('eval.policy.job.cancelled', 'An evaluation was cancelled.', evaluationResults),

@@ -96,6 +96,21 @@ export const jobKinds = {
     terminalEvents: jobEvents,
     hasErrorEvent: true,
   },
+  migration: {
+    prefix: 'mig_',
+    path: '/api/harbor/migrations',
+    page: 'migrations',
+    workflow: 'migrationWorkflow',
+    noun: 'migration',
+    title: () => 'migration',
+    idField: null,
+    isSearch: false,
+    takesCommands: false,
+    usesProxy: false,
+    unit: 'seed',
+    terminalEvents: jobEvents,
+    hasErrorEvent: true,
+  },
 } as const satisfies Record<string, JobKindEntry>;
 
 export type JobKind = keyof typeof jobKinds;
@@ -106,6 +121,14 @@ export const kindNames = Object.keys(jobKinds) as JobKind[];
 export function kindOf(jobId: string): JobKind | null {
   if (!/^[a-z]{3}_[0-9a-f]{32}$/.test(jobId)) return null;
   return kindNames.find((kind) => jobId.startsWith(jobKinds[kind].prefix)) ?? null;
+}
+
+/**
+ * The id of a job that another one starts: stable over retries, and sorted next to its parent.
+ * `number`: up to 0xffff, unique among the parent's jobs of the kind.
+ */
+export function childJobId(kind: JobKind, parentId: string, number: number): string {
+  return `${jobKinds[kind].prefix}${parentId.slice(4, 32)}${number.toString(16).padStart(4, '0')}`;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The specification of a job, stored in `jobs.spec`; never contains a secret. */
 import type { GraphJson } from '../../kinds/graph/contract/graph.js';
+import type { Optimize } from '../migrations/steps.js';
 import type { SearchSettings } from '../algorithms/index.js';
 import type { CanaryPlan } from '../deployments/canary/plan.js';
 import type { AnswerCache } from './answer-cache.js';
@@ -131,6 +132,28 @@ export interface DeploymentSpec {
   canary?: CanaryPlan;
 }
 
+/** A move of what a name serves to another model. */
+export interface MigrationSpec {
+  kind: 'migration';
+  name: string;
+  /** What the name served when the migration was created. */
+  deploymentId: string;
+  snapshotId: string;
+  /** The new model. */
+  policy: PolicySpec;
+  container: null;
+  rows: RowsSpec;
+  /** The evaluations, on the rows that decide. */
+  gate: Omit<GateSpec, 'minReward' | 'minImprovement' | 'answerCache'> & { inputs: Message[] };
+  /** The loss of mean reward that still counts as none. */
+  maxLoss: number;
+  optimize: Optimize;
+  /** On the other rows; null: the prompt is not optimized. */
+  session: SessionSpec | null;
+  /** The deployment of a prompt that is no worse; null: none. */
+  deploy: { reason: string | null; canary: CanaryPlan | null } | null;
+}
+
 /** A graph job; its tasks and graphs are stored in tables. */
 export interface GraphSpec extends RunSpec {
   kind: 'graph';
@@ -153,6 +176,9 @@ export interface GraphSpec extends RunSpec {
 
 /** Jobs that run rollouts. */
 export type JobSpec = SessionSpec | EvaluationSpec | GraphSpec;
+
+/** What `jobs.spec` holds. */
+export type StoredSpec = JobSpec | DeploymentSpec | MigrationSpec;
 
 export function initialGraphOf({ initialGraph }: Pick<GraphSpec, 'initialGraph'>): GraphJson {
   return JSON.parse(initialGraph) as GraphJson;

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { workflowId, type JobKind } from '../../core/jobs/kinds.js';
-import type { DeploymentSpec, JobSpec } from '../../core/jobs/spec.js';
+import type { StoredSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../../platform/db/db.js';
 import type { Labels } from '../../contracts/labels.js';
 import type { JobRef } from '../store/events.js';
@@ -21,7 +21,7 @@ import { createWarnings } from './warnings.js';
 /** A validated create request: the rows to store and the response, without `warnings`. */
 export interface Creation {
   kind: JobKind;
-  spec: JobSpec | DeploymentSpec;
+  spec: StoredSpec;
   algorithm: string | null;
   correlationId: string | null;
   /** The request without secrets and labels, in the form that the create takes, for clones. */

@@ -128,7 +128,8 @@ export function registerClone(app: App, deps: HttpDeps, route: JobRoute, kind: H
 async function clonedBody({ db }: HttpDeps, job: JobRow, patch: object, route: CreateRoute): Promise<ReadBody> {
   const stored = await db.org(job.orgId, (tx) => readRequest(tx, job.jobId));
   if (!stored) {
-    const detail = 'No request made this job: it belongs to the gate of a deployment. Create an evaluation instead.';
+    const detail =
+      'No request made this job: it belongs to the gate of a deployment or to a migration. Create one of its kind instead.';
     throw new ApiError(409, 'not_cloneable', detail);
   }
   const { keyPath } = route;

@@ -12,7 +12,11 @@ import type { JobRoute } from './kind.js';
 /** A large job is deleted for longer than a caller may wait. */
 const waitMs = 5_000;
 
-export function registerDelete(app: App, deps: HttpDeps, { path, params, tags, name, noun, find }: JobRoute): void {
+export function registerDelete(
+  app: App,
+  deps: HttpDeps,
+  { path, params, tags, name, noun, find }: JobRoute<unknown>,
+): void {
   app.delete(
     path,
     {

@@ -29,7 +29,7 @@ export const eventsRoute = {
 export function registerEvents(
   app: App,
   deps: HttpDeps,
-  { path, params, tags, name, find }: JobRoute,
+  { path, params, tags, name, find }: JobRoute<unknown>,
   at: readonly string[],
 ): void {
   for (const each of at) {
@@ -56,7 +56,7 @@ export async function events(
   deps: HttpDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  job: JobRow,
+  job: JobRow<unknown>,
   query: z.output<typeof eventQuerySchema>,
 ): Promise<FastifyReply | void> {
   requireKept(job, 'events');
@@ -100,7 +100,7 @@ function lastEventId({ headers }: FastifyRequest): number | undefined {
 
 async function page(
   { db }: HttpDeps,
-  { orgId, jobId }: JobRow,
+  { orgId, jobId }: JobRow<unknown>,
   after: number,
   limit: number,
 ): Promise<z.output<typeof eventPageSchema>> {

@@ -74,7 +74,7 @@ export interface JobRoute<Head = JobHead> extends Names {
   find(request: FastifyRequest): Promise<JobRow<Head>>;
 }
 
-export function routeOf(deps: HttpDeps, { kind, param, noun, name, tags }: HttpKind): JobRoute {
+export function routeOf<Head = JobHead>(deps: HttpDeps, { kind, param, noun, name, tags }: Names): JobRoute<Head> {
   const base = jobKinds[kind].path;
   return {
     kind,

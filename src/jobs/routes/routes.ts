@@ -1,5 +1,4 @@
 import { listQuerySchema, pageSchema } from '../../contracts/common.js';
-import type { JobHead } from '../store/jobs.js';
 import type { App, HttpDeps } from '../../platform/http/deps.js';
 import { problems } from '../../platform/http/server/schema.js';
 import { registerCommands } from './commands.js';
@@ -25,7 +24,13 @@ export function registerKind(app: App, deps: HttpDeps, kind: HttpKind): void {
   registerTraces(app, deps, route);
 }
 
-function registerReads(app: App, deps: HttpDeps, route: JobRoute, kind: HttpKind): void {
+/** Registers the list of a kind of job and the state of each. */
+export function registerReads<Head>(
+  app: App,
+  deps: HttpDeps,
+  route: JobRoute<Head>,
+  kind: Pick<HttpKind<Head>, 'kind' | 'list' | 'state'>,
+): void {
   const { list, state } = kind;
   const { tags, name } = route;
 
@@ -41,7 +46,7 @@ function registerReads(app: App, deps: HttpDeps, route: JobRoute, kind: HttpKind
       },
     },
     ({ caller, query }) =>
-      listPage<JobHead, object>(deps, caller.orgId, kind.kind, query, (job, costUsd) => list.view(job, costUsd, deps)),
+      listPage<Head, object>(deps, caller.orgId, kind.kind, query, (job, costUsd) => list.view(job, costUsd, deps)),
   );
 
   app.get(

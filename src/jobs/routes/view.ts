@@ -21,7 +21,7 @@ import { rolloutWarnings } from './warnings.js';
 type JobView = { [Field in keyof typeof jobFields]: z.output<(typeof jobFields)[Field]> };
 
 /** Fields of every job. */
-export function jobView(job: JobRow, { temporalUrl }: Pick<HttpDeps, 'temporalUrl'>): JobView {
+export function jobView(job: JobRow<unknown>, { temporalUrl }: Pick<HttpDeps, 'temporalUrl'>): JobView {
   return {
     job_id: job.jobId,
     name: job.name,

@@ -13,7 +13,7 @@ import { minSeeds } from '../../core/search/split.js';
 import { isJudged } from '../../scorers/verifier.js';
 import { retirementWarning, type ModelName } from '../../core/retirements/lookup.js';
 import { modelFamily } from '../../core/jobs/model-family.js';
-import type { ContainerSpec, DeploymentSpec, GraphSpec, JobSpec, SessionSpec } from '../../core/jobs/spec.js';
+import type { ContainerSpec, GraphSpec, SessionSpec, StoredSpec } from '../../core/jobs/spec.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import { namedModels } from '../../models/routes/retirements/named-models.js';
 
@@ -22,7 +22,7 @@ const most = 20;
 const comparedFields = 200;
 
 /** The warnings about the request of a new job. */
-export function createWarnings(spec: JobSpec | DeploymentSpec, publicUrl: string): string[] {
+export function createWarnings(spec: StoredSpec, publicUrl: string): string[] {
   const warnings = [
     ...containerWarnings(spec.container, publicUrl),
     ...(spec.kind === 'session' ? seedWarnings(spec) : []),
@@ -94,7 +94,7 @@ function seedWarnings({ search, rollouts, rows }: SessionSpec): string[] {
 }
 
 /** Warns about judges of the proposer's model family, which favour texts of their own family. */
-function judgeWarnings(spec: JobSpec | DeploymentSpec): string[] {
+function judgeWarnings(spec: StoredSpec): string[] {
   if (spec.kind !== 'session' && spec.kind !== 'graph') return [];
   const { proposer } = spec;
   const family = modelFamily(proposer.model);
@@ -113,8 +113,8 @@ function judgesIn(spec: SessionSpec | GraphSpec): PolicySpec[] {
 }
 
 /** Braces around a name that is no column go to the model as they are. */
-function literalWarnings(spec: JobSpec | DeploymentSpec): string[] {
-  if (spec.kind === 'graph' || spec.kind === 'deployment' || !spec.rows) return [];
+function literalWarnings(spec: StoredSpec): string[] {
+  if (spec.kind === 'graph' || spec.kind === 'deployment' || spec.kind === 'migration' || !spec.rows) return [];
   const isInput = inputsOf(spec.rows.placeholders);
   const messages = (spec.kind === 'session' ? spec.initialPrompt : spec.candidate?.messages) ?? [];
   const names = new Set(messages.flatMap(({ content }) => bracedNames(content)));
@@ -142,7 +142,8 @@ function roomWarnings(spec: SessionSpec): string[] {
 }
 
 /** Models whose calls do not use the answer cache that was asked for. */
-function cacheWarnings(spec: JobSpec | DeploymentSpec): string[] {
+function cacheWarnings(spec: StoredSpec): string[] {
+  if (spec.kind === 'migration') return [];
   const { answerCache } = spec.kind === 'deployment' ? (spec.gate ?? {}) : spec;
   if (answerCache !== 'deterministic') return [];
   const sampling = Object.entries(cachedModels(spec)).filter(([, { params }]) => !isDeterministic(params));
@@ -159,7 +160,7 @@ const cacheAdvice: Record<string, string> = {
 };
 
 /** The models of rollouts, by their names in `cacheAdvice`. */
-function cachedModels(spec: JobSpec | DeploymentSpec): Record<string, PolicySpec> {
+function cachedModels(spec: StoredSpec): Record<string, PolicySpec> {
   switch (spec.kind) {
     case 'graph':
       return { policy_model: spec.policy, ...(isJudged(spec.verifier) && { judge: spec.verifier.judge }) };
@@ -172,7 +173,7 @@ function cachedModels(spec: JobSpec | DeploymentSpec): Record<string, PolicySpec
   }
 }
 
-function policiesOf(spec: JobSpec | DeploymentSpec): Record<string, PolicySpec> {
+function policiesOf(spec: StoredSpec): Record<string, PolicySpec> {
   switch (spec.kind) {
     case 'session':
       return isDeepStrictEqual(spec.proposer, spec.policy)
@@ -180,6 +181,8 @@ function policiesOf(spec: JobSpec | DeploymentSpec): Record<string, PolicySpec> 
         : { policy: spec.policy, proposer: spec.proposer };
     case 'evaluation':
       return { policy: spec.policy };
+    case 'migration':
+      return { to: spec.policy, ...(spec.session && { proposer: spec.session.proposer }) };
     case 'graph':
       return { proposer: spec.proposer };
     case 'deployment':

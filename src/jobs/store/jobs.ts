@@ -3,12 +3,12 @@ import type { EmptyCounts } from '../../core/answers/empty-answers.js';
 import type { QueryResultRow } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type {
-  DeploymentSpec,
   EvaluationSpec,
   GraphSpec,
-  JobSpec,
+  MigrationSpec,
   RowsSpec,
   SessionSpec,
+  StoredSpec,
 } from '../../core/jobs/spec.js';
 import type { Labels, Marks } from '../../contracts/labels.js';
 import type { ScorerSpec } from '../../scorers/index.js';
@@ -43,7 +43,7 @@ export interface NewJob {
   keyId: string | null;
   algorithm: string | null;
   correlationId: string | null;
-  spec: JobSpec | DeploymentSpec;
+  spec: StoredSpec;
   /** The request, for clones; absent: it cannot be cloned. */
   request?: object | undefined;
   /** Pending until started; default: it runs at once. */
@@ -57,6 +57,10 @@ export interface NewJob {
 /** Bytes of the request that makes a job. */
 export function sizeOf({ request, spec }: Pick<NewJob, 'request' | 'spec'>): number {
   return Buffer.byteLength(JSON.stringify(request ?? spec));
+}
+
+export async function hasJob(tx: Tx, { jobId }: { jobId: string }): Promise<boolean> {
+  return (await tx.query('select 1 from jobs where id = $1', [jobId])).length > 0;
 }
 
 /** Stores a job and its control row. The reconciler starts its workflow if the start is lost. */
@@ -111,6 +115,7 @@ export type GraphHead = Omit<GraphSpec, 'search' | 'initialGraph' | 'description
   search: Omit<SearchSettings, SeedFields>;
   verifier: Pick<VerifierSpec, 'type'>;
 };
+export type MigrationHead = Omit<MigrationSpec, 'gate' | 'session' | 'rows'> & RowsHead;
 export type JobHead = SessionHead | EvaluationHead | GraphHead;
 
 /** A stored job. */
@@ -144,13 +149,15 @@ export interface JobRow<Head = JobHead> extends Marks {
   completedAt: Date | null;
 }
 
-const spec = jsonFields<JobSpec>('spec');
+const spec = jsonFields<Exclude<StoredSpec, { kind: 'deployment' }>>('spec');
 const small = spec.without(
   ['seeds'],
   ['initialPrompt'],
   ['initialGraph'],
   ['description'],
   ['unused'],
+  ['gate'],
+  ['session'],
   ['search', 'trainSeeds'],
   ['search', 'evaluationSeeds'],
   ['search', 'heldoutSeeds'],

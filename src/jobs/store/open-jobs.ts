@@ -1,5 +1,5 @@
 import type { JobKind } from '../../core/jobs/kinds.js';
-import type { DeploymentSpec, JobSpec } from '../../core/jobs/spec.js';
+import type { StoredSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../../platform/db/db.js';
 
 /** Open jobs of a kind and status. */
@@ -24,14 +24,14 @@ export interface OpenJob extends Record<string, unknown> {
   kind: JobKind;
   name: string | null;
   /** Without its texts. */
-  spec: JobSpec | DeploymentSpec;
+  spec: StoredSpec;
 }
 
 /** The open jobs of the organization. */
 export async function listOpenSpecs(tx: Tx, limit: number): Promise<OpenJob[]> {
   return tx.query<OpenJob>(
     `select id, kind, case when kind = 'deployment' then spec->>'name' else name end as name,
-            (spec - '{initialPrompt,candidate,initialGraph,search,seeds,gate}'::text[]) #- '{source,messages}' as spec
+            (spec - '{initialPrompt,candidate,initialGraph,search,seeds,gate}'::text[]) #- '{source,messages}' #- '{session,search}' #- '{session,initialPrompt}' as spec
        from jobs
       where org_id = current_setting('app.org') and status in ('pending', 'running', 'paused') and key_id is not null
         and not deleted limit $1`,

@@ -1,4 +1,6 @@
 /** What `jobs.projection` holds of the progress of a job. */
+import type { Side } from '../../core/migrations/steps.js';
+import type { Judged } from '../../core/migrations/verdict.js';
 import type { Interval } from '../../core/math/mean-interval.js';
 import type { SearchVerdict } from '../../core/search/protocol.js';
 
@@ -27,4 +29,14 @@ export interface SessionProjection {
   verdict?: SearchVerdict | null;
   /** The container marks the components as spans. */
   leversMarked?: boolean;
+}
+
+/** What a migration has found. */
+export interface MigrationProjection {
+  judged?: Partial<Record<Side, Judged>>;
+  /** The side that answers, once the migration has ended. */
+  side?: Side;
+  deploymentId?: string;
+  /** Why there is no deployment, although one was asked for. */
+  notDeployed?: string;
 }

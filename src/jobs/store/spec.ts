@@ -1,9 +1,9 @@
-import type { DeploymentSpec, JobSpec } from '../../core/jobs/spec.js';
+import type { StoredSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../../platform/db/db.js';
 import { JobGoneError } from './events.js';
 
 /** The validated request of a job. */
-export async function readSpec<Spec extends JobSpec | DeploymentSpec>(tx: Tx, jobId: string): Promise<Spec> {
+export async function readSpec<Spec extends StoredSpec>(tx: Tx, jobId: string): Promise<Spec> {
   const spec = await findSpec<Spec>(tx, jobId);
   if (!spec) throw new JobGoneError(`The job ${jobId} is not in the database.`);
   return spec;
@@ -18,7 +18,7 @@ export async function readRequest(tx: Tx, jobId: string): Promise<Record<string,
 }
 
 /** The validated request of a job; null: no such job. */
-export async function findSpec<Spec extends JobSpec | DeploymentSpec>(tx: Tx, jobId: string): Promise<Spec | null> {
+export async function findSpec<Spec extends StoredSpec>(tx: Tx, jobId: string): Promise<Spec | null> {
   const [row] = await tx.query<{ spec: Spec }>('select spec from jobs where id = $1', [jobId], 'read_spec');
   return row?.spec ?? null;
 }

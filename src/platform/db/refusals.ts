@@ -23,7 +23,7 @@ export function readDatabaseUrlOf(setting: UrlSetting, url: string): DatabaseUrl
 
 const name = (identifier: string): string => pg.escapeIdentifier(identifier);
 const migrateAgain =
-  'Run "ratchet migrate" with the DATABASE_URL of their owner, or hand an administrator the output of "ratchet migrate --print-sql"';
+  'Run "ratchet migrate-database" with the DATABASE_URL of their owner, or hand an administrator the output of "ratchet migrate-database --print-sql"';
 
 /** An error without a line of its own stays as it is. */
 export function explainRefusal(error: unknown, url: DatabaseUrl, setting: UrlSetting): unknown {
@@ -68,7 +68,7 @@ export function explainRefusal(error: unknown, url: DatabaseUrl, setting: UrlSet
 }
 
 function loginAdvice({ user, password }: DatabaseUrl): string {
-  if (user?.startsWith(derivedPrefix)) return '; "ratchet migrate" creates it for its RATCHET_SECRET_KEY';
+  if (user?.startsWith(derivedPrefix)) return '; "ratchet migrate-database" creates it for its RATCHET_SECRET_KEY';
   const isSpecial = /[#@/?:%\s[\]]/.test(password ?? '');
   return isSpecial ? '; percent-encode special characters of the password, such as # (%23) and @ (%40)' : '';
 }

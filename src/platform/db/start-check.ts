@@ -64,4 +64,4 @@ export async function checkDatabase(
 }
 
 const notMigrated = (names: string[]): string =>
-  `The database lacks ${names.join(', ')}: run "ratchet migrate" with the DATABASE_URL of its owner, or hand an administrator the output of "ratchet migrate --print-sql".`;
+  `The database lacks ${names.join(', ')}: run "ratchet migrate-database" with the DATABASE_URL of its owner, or hand an administrator the output of "ratchet migrate-database --print-sql".`;

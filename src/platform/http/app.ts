@@ -23,6 +23,7 @@ import { registerCompression } from './compression.js';
 import { registerDashboard } from './dashboard/routes.js';
 import { registerDatasets } from '../../datasets/routes/routes.js';
 import { registerDeployments } from '../../kinds/deployment/routes/routes.js';
+import { registerMigrations } from '../../kinds/migration/routes/routes.js';
 import type { App, HttpDeps } from './deps.js';
 import { registerDocs } from './openapi/docs.js';
 import { ApiError, sendError, toApiError } from './server/errors.js';
@@ -166,6 +167,7 @@ async function registerRoutes(app: App, deps: HttpDeps): Promise<void> {
   registerRetirements(app, deps);
   for (const kind of kinds) registerKind(app, deps, kind);
   registerDeployments(app, deps);
+  registerMigrations(app, deps);
   registerCompare(app, deps);
   registerWebhooks(app, deps);
   registerOrgs(app, deps);

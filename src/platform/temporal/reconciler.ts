@@ -5,9 +5,9 @@ import { workStoodStill } from '../../core/jobs/failures.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
 import type { Db, Tx } from '../db/db.js';
 import { isDeleted } from '../../kinds/deployment/store/deployments.js';
-import { isGateOver } from '../../kinds/deployment/store/gate.js';
 import { readDueJudges } from '../../kinds/deployment/store/judges.js';
 import { finishJob, type ClosedState } from '../../jobs/store/decisions/record.js';
+import { isParentOver } from '../../jobs/store/parents.js';
 import { clearStuck, markStuck, type FailingTask } from '../../jobs/store/stuck.js';
 import { failWebhook, markSending, readWebhooks } from '../../jobs/store/webhooks.js';
 import { takeLostWake } from '../../rollouts/store/slots.js';
@@ -60,9 +60,9 @@ export interface ReconcilerOptions {
 /**
  * Repairs what a crash or an operator left behind: closes jobs whose workflow is closed or gone;
  * starts missing workflows; repeats lost reward signals; cancels workflows of deleted deployments
- * and evaluations of ended ones. Marks jobs whose workflow tasks fail. Starts the delivery of due
- * webhooks, and gives up those whose workflow is closed; starts judges with answers that wait.
- * Each step is idempotent: several processes may run it.
+ * and jobs of ended ones and of ended migrations. Marks jobs whose workflow tasks fail. Starts the
+ * delivery of due webhooks, and gives up those whose workflow is closed; starts judges with answers
+ * that wait. Each step is idempotent: several processes may run it.
  */
 export function startReconciler(options: ReconcilerOptions): Reconciler {
   const { run, stop } = startRepeating(
@@ -159,10 +159,10 @@ async function check(options: ReconcilerOptions, job: OpenJob): Promise<void> {
   if (isUnwanted) await cancelWorkflow(client, job.workflow_id);
 }
 
-/** Whether nothing needs an open job: a deleted deployment, or an evaluation of an ended one. */
+/** Whether nothing needs an open job: a deleted deployment, or a job of one that has ended. */
 async function isOver(tx: Tx, { id, kind }: OpenJob): Promise<boolean> {
   if (kind === 'deployment') return isDeleted(tx, id);
-  return kind === 'evaluation' && isGateOver(tx, id);
+  return (kind === 'evaluation' || kind === 'session') && isParentOver(tx, id);
 }
 
 /** Marks what has changed since the last visit; returns how to report it. */

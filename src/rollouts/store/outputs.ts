@@ -26,12 +26,12 @@ const answerText = `case jsonb_typeof(answer.content)
                         where jsonb_typeof(part->'text') = 'string')
     end`;
 
-/** Finished rollouts of an evaluation with their texts, by ordinal. */
+/** Finished rollouts of an evaluation with their texts, by ordinal; `seeds` null: all. */
 export async function readSeedOutputs(
   tx: Tx,
   jobId: string,
   rows: Pick<RowsSpec, 'datasetId' | 'placeholders' | 'expected'> | null,
-  { limit, offset }: { limit: number; offset: number },
+  { limit, offset, seeds = null }: { limit: number; offset: number; seeds?: readonly number[] | null },
 ): Promise<SeedOutput[]> {
   const page = await tx.query<SeedOutput>(
     `select page.*, left(text.output, ${readChars}) as output, false as "outputTruncated",
@@ -39,6 +39,7 @@ export async function readSeedOutputs(
             left(d.data->>$7, $4) as expected
        from (select ${seedResultColumns}, left(feedback, $4) as feedback, ordinal
                from rollouts where job_id = $1 and source = 'service' and status in ('succeeded', 'failed')
+                and ($8::bigint[] is null or seed = any($8))
               order by ordinal limit $2 offset $3) page
        left join lateral (
          select response #> '{choices,0,message,content}' as content from model_calls
@@ -55,6 +56,7 @@ export async function readSeedOutputs(
       rows?.datasetId ?? null,
       inputColumn(rows?.placeholders),
       rows?.expected ?? null,
+      seeds,
     ],
   );
   return page.map((row) => {

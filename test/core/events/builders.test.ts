@@ -11,6 +11,8 @@ import {
   resumed,
   searchResults,
 } from '../../../src/core/events/jobs.js';
+import { migrationJudged, migrationStep } from '../../../src/core/events/migrations.js';
+import { judgeSide } from '../../../src/core/migrations/verdict.js';
 import { concurrencyLowered, rewardReceived, rolloutEvent } from '../../../src/core/events/rollouts.js';
 import {
   costBudgetWarning,
@@ -68,6 +70,8 @@ const events: NewEvent[] = [
   paused(1),
   resumed(1),
   signalIgnored('a', 'paws', 'no signal of this name'),
+  migrationStep('same_prompt', `evl_${'0'.repeat(32)}`),
+  migrationJudged('optimized', judgeSide({ seeds: [0], maxLoss: 0.1, candidate: [1], incumbent: [1] }), 0.1),
   deploymentBuilding('support'),
   snapshotFrozen('snp_0'),
   gateJudged('evl_0', 'passed', {

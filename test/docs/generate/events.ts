@@ -6,6 +6,7 @@ type Fields = Record<string, { isOptional(): boolean }>;
 /** Which jobs have an event, by its type. */
 function jobsOf(type: string): string {
   if (type.startsWith('eval.')) return 'Evaluations';
+  if (type.startsWith('migration_')) return 'Migrations';
   return /^(deployment_|snapshot_|gate_)/.test(type) ? 'Deployments' : 'Sessions and graph jobs';
 }
 

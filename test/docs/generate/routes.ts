@@ -30,6 +30,7 @@ const pageOfTag: Record<string, string> = {
   Evaluations: 'evaluations.md',
   'Graph jobs': 'graphs.md',
   Deployments: 'deployments.md',
+  Migrations: 'migrations.md',
   Inference: 'inference.md',
   Comparison: 'compare.md',
   Webhooks: 'jobs.md#webhooks',

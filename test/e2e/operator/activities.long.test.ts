@@ -115,8 +115,8 @@ describe('a deployment that waits for an evaluation of its earlier run', () => {
     async (_, result, encoding) => {
       const { handle, open, statusIs } = await heldDeployment();
       await world.operator.reset(handle, 'first', 'signals');
-      await world.operator.complete(handle, 'awaitGateEvaluation', result, encoding);
-      await until('it waits again', () => world.operator.pending(handle, 'awaitGateEvaluation'));
+      await world.operator.complete(handle, 'awaitChildJob', result, encoding);
+      await until('it waits again', () => world.operator.pending(handle, 'awaitChildJob'));
       open();
       await statusIs('ready');
       await workflowIs(handle, 'COMPLETED');
@@ -128,7 +128,7 @@ describe('a deployment that waits for an evaluation of its earlier run', () => {
     const { id, handle, evaluation, open, statusIs } = await heldDeployment();
     await world.operator.reset(handle, 'first', 'none');
     const failure = { message: 'operator says no', type: 'Op', details: '{no' };
-    await world.operator.fail(handle, 'awaitGateEvaluation', failure);
+    await world.operator.fail(handle, 'awaitChildJob', failure);
     await statusIs('failed');
     expect((await readDeployment(world.service, id)).error_details!.code).toBe('Op');
     await until('its evaluation is cancelled', async () => (await world.statusOf(evaluation)) === 'cancelled');
@@ -138,7 +138,7 @@ describe('a deployment that waits for an evaluation of its earlier run', () => {
   test('ends by a cancel while its wait is paused', async () => {
     const { handle, evaluation, open, statusIs } = await heldDeployment();
     await world.operator.reset(handle, 'first', 'none');
-    await world.operator.pause(handle, 'awaitGateEvaluation');
+    await world.operator.pause(handle, 'awaitChildJob');
     await handle.cancel();
     await statusIs('failed');
     await workflowIs(handle, 'CANCELLED');

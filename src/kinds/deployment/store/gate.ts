@@ -1,12 +1,13 @@
-import type { DeploymentSpec, EvaluationSpec } from '../../../core/jobs/spec.js';
+import type { DeploymentSpec, EvaluationSpec, GateSpec } from '../../../core/jobs/spec.js';
+import type { PolicySpec } from '../../../core/jobs/policy.js';
 import type { Message } from '../../../core/prompts/message.js';
-import { policyFromSnapshot } from '../contract/snapshot.js';
-import { jobKinds } from '../../../core/jobs/kinds.js';
+import { policyFromSnapshot, type SnapshotContent } from '../contract/snapshot.js';
+import { childJobId } from '../../../core/jobs/kinds.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { jsonFields } from '../../../platform/db/json-fields.js';
 import type { JobRef } from '../../../jobs/store/events.js';
 import { readSpec } from '../../../jobs/store/spec.js';
-import { insertJob } from '../../../jobs/store/jobs.js';
+import { hasJob, insertJob } from '../../../jobs/store/jobs.js';
 import { putSecret } from '../../../access/store/secrets.js';
 import { readSnapshot } from './snapshots.js';
 
@@ -31,22 +32,11 @@ const timeoutS = 24 * 3_600;
 
 /** The id of a gate's n-th evaluation: stable over retries, and sorted next to its deployment. */
 export function gateJobId(deploymentId: string, number: number): string {
-  return `${jobKinds.evaluation.prefix}${deploymentId.slice(4, 32)}${number.toString(16).padStart(4, '0')}`;
+  return childJobId('evaluation', deploymentId, number);
 }
 
 /** The number of a gate's evaluation, from its job. */
 export const gateNumber = (jobId: string): number => parseInt(jobId.slice(-4), 16);
-
-/** Whether a job is the evaluation of a gate whose deployment has ended. */
-export async function isGateOver(tx: Tx, jobId: string): Promise<boolean> {
-  const deployment = jobKinds.deployment.prefix + jobId.slice(4, 32);
-  const rows = await tx.query(
-    `select 1 from jobs where id between $1 and $2 and kind = 'deployment'
-        and status in ('completed', 'failed', 'cancelled')`,
-    [`${deployment}0000`, `${deployment}ffff`],
-  );
-  return rows.length > 0;
-}
 
 /** An evaluation that a gate waits for. */
 export interface OpenEvaluation {
@@ -71,10 +61,6 @@ export async function readOpenEvaluation(tx: Tx, deploymentId: string): Promise<
   return { ...row, measures: isCandidate ? 'candidate' : 'incumbent' };
 }
 
-export async function hasEvaluation(tx: Tx, { jobId }: JobRef): Promise<boolean> {
-  return (await tx.query('select 1 from jobs where id = $1', [jobId])).length > 0;
-}
-
 /**
  * Stores a gate's evaluation with its container key (null: none). False: it exists. The caller
  * holds the lock of the deployment's job, so that retries take turns.
@@ -93,27 +79,15 @@ export async function insertGateEvaluation(
   },
 ): Promise<boolean> {
   const { job, workflowId, snapshotId, containerApiKey, repeated } = evaluation;
-  if (await hasEvaluation(tx, job)) return false;
+  if (await hasJob(tx, job)) return false;
   const content = snapshotId === null ? null : (await readSnapshot(tx, snapshotId))!.content;
   const policy =
     content === null
       ? (source as Extract<typeof source, { kind: 'messages' }>).policy
       : policyFromSnapshot(content.kind === 'graph' ? content.policies[0]! : content.policy);
-  const { seeds, maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight, inputs, answerCache } = gate!;
-  const evaluationSpec: EvaluationSpec = {
-    kind: 'evaluation',
-    policy,
-    container,
-    ...(rows && { rows }),
-    appId: name,
-    seeds: repeated ? repeated.map((at) => seeds[at]!) : seeds,
-    timeoutS,
-    maxConcurrent,
-    rolloutTimeoutS,
-    maxFailureRate: repeated ? 1 : maxFailureRate,
-    preflight: preflight && !repeated,
-    ...(answerCache && { answerCache }),
-    candidate: withInputs(content && gateCandidate(content, snapshotId!), inputs ?? []),
+  const run = { policy, content, snapshotId, repeated };
+  const evaluationSpec = {
+    ...frozenEvaluation({ name, gate: gate!, container, ...(rows && { rows }) }, run),
     gateSnapshotId: snapshotId,
   };
   const nothing = { keyId: null, algorithm: null, correlationId: null };
@@ -126,16 +100,52 @@ export async function insertGateEvaluation(
   return true;
 }
 
-type Content = NonNullable<Awaited<ReturnType<typeof readSnapshot>>>['content'];
+/** What an evaluation of a frozen content runs on. */
+interface EvaluatedOn extends Pick<DeploymentSpec, 'name' | 'container' | 'rows'> {
+  gate: Omit<GateSpec, 'minReward' | 'minImprovement'>;
+}
 
-function gateCandidate(content: Content, snapshotId: string): EvaluationSpec['candidate'] {
+/** What it runs; `repeated`: indexes of the seeds, null: all. */
+export interface FrozenRun {
+  policy: PolicySpec;
+  /** null: the container's own prompt. */
+  content: SnapshotContent | null;
+  /** Of a graph. */
+  snapshotId: string | null;
+  repeated: readonly number[] | null;
+}
+
+/** The evaluation of a frozen content, as it answers when it is live. */
+export function frozenEvaluation(
+  { name, gate, container, rows }: EvaluatedOn,
+  { policy, content, snapshotId, repeated }: FrozenRun,
+): EvaluationSpec {
+  const { seeds, maxConcurrent, rolloutTimeoutS, maxFailureRate, preflight, inputs, answerCache } = gate;
+  return {
+    kind: 'evaluation',
+    policy,
+    container,
+    ...(rows && { rows }),
+    appId: name,
+    seeds: repeated ? repeated.map((at) => seeds[at]!) : seeds,
+    timeoutS,
+    maxConcurrent,
+    rolloutTimeoutS,
+    maxFailureRate: repeated ? 1 : maxFailureRate,
+    preflight: preflight && !repeated,
+    ...(answerCache && { answerCache }),
+    candidate: withInputs(content && gateCandidate(content, snapshotId), inputs ?? []),
+  };
+}
+
+function gateCandidate(content: SnapshotContent, snapshotId: string | null): EvaluationSpec['candidate'] {
   const { provenance } = content;
   const from = {
     sessionId: provenance.source === 'session' ? provenance.job_id : null,
     candidateId: provenance.candidate_id,
     frozen: true,
   };
-  if (content.kind === 'graph') return { messages: [], ...from, graphSnapshotId: snapshotId };
+  if (content.kind === 'graph') return { messages: [], ...from, graphSnapshotId: snapshotId! };
   const { messages, demos, levers_marked: marked } = content;
   return { messages, ...(demos.length > 0 && { demos }), ...from, ...(marked && { marked }) };
 }

@@ -30,7 +30,7 @@ const count = (max: number) => wholeNumber(1, max);
 /** Maximum seconds per rollout of a container. */
 const maxRolloutSeconds = 3_600;
 
-const budgetSchema = z.strictObject({
+export const sessionBudgetSchema = z.strictObject({
   max_rollouts: count(10_000_000).optional().describe('Maximum rollouts. Reserved before work starts, never exceeded.'),
   max_cost_usd: z
     .number()
@@ -46,7 +46,8 @@ const budgetSchema = z.strictObject({
     .describe('Maximum minutes of running, without pauses. Then the session completes with its best candidate.'),
 });
 
-const fields = z.strictObject({
+/** Without the rules between fields. */
+export const optimizationFieldsSchema = z.strictObject({
   algorithm: z.enum(algorithmNames, unlessMissing(`must be ${algorithmNames.map((name) => `"${name}"`).join(' or ')}`)),
   container_url: containerUrlSchema
     .optional()
@@ -69,7 +70,7 @@ const fields = z.strictObject({
     .describe(
       'caller: your own traffic through the proxy, with rewards that you report. Calls with x-ratchet-seed are compared seed by seed; without it only the number of seeds matters.',
     ),
-  budget: budgetSchema.optional(),
+  budget: sessionBudgetSchema.optional(),
   heldout_rows: wholeNumber(0, 1_000)
     .optional()
     .describe(
@@ -162,7 +163,7 @@ const onRows = together(
 );
 const ofSource = firstOf({ when: refuses(['dataset']), then: withoutRows }, { when: needs(['dataset']), then: onRows });
 
-type Fields = z.output<typeof fields>;
+type Fields = z.output<typeof optimizationFieldsSchema>;
 export type OptimizationOnRows = Fields & {
   [Name in 'dataset' | 'scorer' | 'initial_prompt']: NonNullable<Fields[Name]>;
 };
@@ -170,10 +171,10 @@ export type OptimizationOnRows = Fields & {
 export type PolicyOptimization = OptimizationOnRows | (Fields & { dataset?: undefined });
 
 export const policyOptimizationSchema = withRule(
-  fields,
+  optimizationFieldsSchema,
   together(ofAlgorithm, ofDriver, ofSource),
   'PolicyOptimization',
-) as typeof fields & z.ZodType<PolicyOptimization>;
+) as typeof optimizationFieldsSchema & z.ZodType<PolicyOptimization>;
 
 export const createSessionSchema = z.strictObject(
   {

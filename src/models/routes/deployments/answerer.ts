@@ -80,13 +80,10 @@ export class DeploymentAnswerer {
     this.answerIds = new AnswerIds(deps.secretKey);
     this.snapshots = createServedSnapshots(deps.db);
     this.meter = new DeploymentMeter(deps);
-    this.shadow = new Shadow(this.meter, deps.log);
+    const textsOf = createTextKeeper(deps);
+    this.shadow = new Shadow(this.meter, textsOf, deps.log);
     this.limits = new DeploymentLimits(deps);
-    this.forwarder = new Forwarder<DeploymentCall>(
-      deps,
-      counting(this.meter, createTextKeeper(deps), deps.observe),
-      purpose,
-    );
+    this.forwarder = new Forwarder<DeploymentCall>(deps, counting(this.meter, textsOf, deps.observe), purpose);
   }
 
   async answer(
@@ -162,11 +159,12 @@ export class DeploymentAnswerer {
 
   /** Asks a version that is on trial what the caller asked. */
   private askShadow(call: DeploymentCall, { id, snapshotId }: ServedCanary, body: ChatBody): Promise<void> {
-    const { client, orgId, keyId, bytes, form } = call;
+    const { client, orgId, keyId, bytes, form, judged } = call;
     const { stream: _streamed, stream_options: _options, ...fields } = body;
     const whole = { ...fields, messages: body.messages };
-    const counted = { orgId, keyId, deploymentId: id, answerId: '', correlationId: null };
-    return this.shadow.ask(counted, async () => {
+    const { unit } = this.answerIds.read(call.answerId)!;
+    const counted = { orgId, keyId, deploymentId: id, answerId: this.answerIds.issue(id, unit), correlationId: null };
+    return this.shadow.ask({ counted, judged }, async () => {
       const served = await this.snapshots.get(orgId, snapshotId);
       if (served.kind === 'graph')
         return { client, bytes, ...graphCall(client, served.id, forGraph(whole, form), () => Promise.resolve(served)) };

@@ -6,20 +6,31 @@ import type { AskedCall } from '../call.js';
 import { answerOf, failureOf } from '../forward.js';
 import { countedCode } from './counted-code.js';
 import { nameOf } from './fallbacks.js';
+import type { createTextKeeper, KeptRequest } from './kept-texts.js';
 import type { CountedCall, CountedRequest, DeploymentMeter } from './meter.js';
 
 /** Calls at a time in a process; beyond it requests are not asked again. */
 const mostInFlight = 64;
 const timeoutMs = 600_000;
 
+type TextKeeper = ReturnType<typeof createTextKeeper>;
+
+export interface ShadowCall {
+  counted: CountedCall;
+  /** What is kept for the judge, if the live answer is judged, too. */
+  judged: KeptRequest | null;
+}
+
 export class Shadow {
   private readonly meter: DeploymentMeter;
+  private readonly textsOf: TextKeeper;
   private readonly log: Logger;
   private readonly inFlight = new Set<Promise<void>>();
   private readonly closing = new AbortController();
 
-  constructor(meter: DeploymentMeter, log: Logger) {
+  constructor(meter: DeploymentMeter, textsOf: TextKeeper, log: Logger) {
     this.meter = meter;
+    this.textsOf = textsOf;
     this.log = log;
   }
 
@@ -29,8 +40,9 @@ export class Shadow {
   }
 
   /** Asks in the background; never rejects. */
-  ask(counted: CountedCall, make: () => Promise<AskedCall>): Promise<void> {
-    const done: Promise<void> = this.answer(counted, make)
+  ask(asked: ShadowCall, make: () => Promise<AskedCall>): Promise<void> {
+    const { counted } = asked;
+    const done: Promise<void> = this.answer(asked, make)
       .catch((err: unknown) => this.log.error({ err, deployment_id: counted.deploymentId }, 'shadow call not counted'))
       .finally(() => this.inFlight.delete(done));
     this.inFlight.add(done);
@@ -42,7 +54,7 @@ export class Shadow {
     await Promise.all(this.inFlight);
   }
 
-  private async answer(counted: CountedCall, make: () => Promise<AskedCall>): Promise<void> {
+  private async answer({ counted, judged }: ShadowCall, make: () => Promise<AskedCall>): Promise<void> {
     const call = await make();
     const startedAt = performance.now();
     const answered = await withTimeout(timeoutMs, this.closing.signal, (signal) => outcomeOf(call, signal)).catch(
@@ -52,11 +64,14 @@ export class Shadow {
     if (this.closing.signal.aborted) return;
     const latencyMs = performance.now() - startedAt;
     const model = call.answeredBy ? null : nameOf(call);
-    await this.meter.count({ ...counted, isShadow: true }, { ...answered, latencyMs, model });
+    const { completion, ...outcome } = answered;
+    const texts = judged && completion ? await this.textsOf(counted.orgId, judged, completion) : null;
+    const request = { ...outcome, latencyMs, model, ...(texts && { toJudge: texts }) };
+    await this.meter.count({ ...counted, isShadow: true }, request);
   }
 }
 
-type Outcome = Omit<CountedRequest, 'latencyMs' | 'model'>;
+type Outcome = Omit<CountedRequest, 'latencyMs' | 'model'> & { completion?: Record<string, unknown> };
 
 async function outcomeOf(call: AskedCall, signal: AbortSignal): Promise<Outcome> {
   const { opened } = (await answerOf(call, signal)).reply;
@@ -69,7 +84,7 @@ async function outcomeOf(call: AskedCall, signal: AbortSignal): Promise<Outcome>
   const cost = costOf(provider, upstream.model, completion);
   const choices = completion?.['choices'];
   if (!Array.isArray(choices) || choices.length === 0) return error(502, 'upstream_answer_invalid', cost);
-  return { outcome: 'ok', ...cost };
+  return { outcome: 'ok', ...cost, completion: completion! };
 }
 
 function failedBy(call: AskedCall, thrown: unknown): Outcome {

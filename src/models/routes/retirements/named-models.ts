@@ -1,7 +1,7 @@
 /** The models that a request names. */
 import type { ModelRole } from '../../../contracts/retirements.js';
 import type { PolicySpec } from '../../../core/jobs/policy.js';
-import type { DeploymentSpec, JobSpec } from '../../../core/jobs/spec.js';
+import type { StoredSpec } from '../../../core/jobs/spec.js';
 import type { ModelName } from '../../../core/retirements/lookup.js';
 import { judgesOf } from '../../../scorers/index.js';
 import { isJudged } from '../../../scorers/verifier.js';
@@ -11,10 +11,10 @@ export interface NamedModel extends ModelName {
 }
 
 /** Each once for each role; without those of the job that a deployment serves. */
-export function namedModels(spec: JobSpec | DeploymentSpec): NamedModel[] {
+export function namedModels(spec: StoredSpec): NamedModel[] {
   const named = [
     ...as('policy', policiesOf(spec)),
-    ...as('proposer', 'proposer' in spec ? [spec.proposer] : []),
+    ...as('proposer', proposersOf(spec)),
     ...as('judge', spec.kind === 'graph' ? (isJudged(spec.verifier) ? [spec.verifier.judge] : []) : judgesIn(spec)),
   ];
   return [...new Map(named.map((model) => [JSON.stringify(model), model])).values()];
@@ -24,12 +24,17 @@ function as(role: ModelRole, policies: readonly PolicySpec[]): NamedModel[] {
   return policies.map(({ provider, model }) => ({ provider, model, role }));
 }
 
-function policiesOf(spec: JobSpec | DeploymentSpec): PolicySpec[] {
+function policiesOf(spec: StoredSpec): PolicySpec[] {
   if (spec.kind === 'graph') return spec.policies;
   if (spec.kind !== 'deployment') return [spec.policy];
   return spec.source.kind === 'messages' ? [spec.source.policy] : [];
 }
 
-function judgesIn({ rows }: Exclude<JobSpec | DeploymentSpec, { kind: 'graph' }>): PolicySpec[] {
+function proposersOf(spec: StoredSpec): PolicySpec[] {
+  if (spec.kind === 'migration') return spec.session?.proposer ? [spec.session.proposer] : [];
+  return 'proposer' in spec ? [spec.proposer] : [];
+}
+
+function judgesIn({ rows }: Exclude<StoredSpec, { kind: 'graph' }>): PolicySpec[] {
   return rows ? judgesOf(rows.scorer) : [];
 }

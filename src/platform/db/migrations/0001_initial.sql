@@ -171,7 +171,7 @@ create unlogged table worker_reports (
 create table jobs (
   id text primary key,
   org_id text not null references orgs (id),
-  kind text not null check (kind in ('session', 'evaluation', 'graph', 'deployment')),
+  kind text not null check (kind in ('session', 'evaluation', 'graph', 'deployment', 'migration')),
   algorithm text,
   status text not null
     check (status in ('pending', 'running', 'paused', 'completed', 'failed', 'cancelled')),
@@ -854,7 +854,7 @@ create table deployment_canaries (
 create unique index deployment_canaries_open on deployment_canaries (org_id, name) where ended_at is null;
 create index deployment_canaries_newest on deployment_canaries (org_id, name, started_at desc);
 
--- The first value of the deciding metric that each unit (a user, an episode or an answer) reported.
+-- The first value of the deciding metric of each unit (a user, an episode or an answer) and version.
 create table canary_values (
   deployment_id text not null references deployment_canaries (deployment_id) on delete cascade,
   unit text not null,
@@ -864,7 +864,7 @@ create table canary_values (
   -- whether the state of the rollout includes it
   is_counted boolean not null default false,
   at timestamptz not null default clock_timestamp(),
-  primary key (deployment_id, unit)
+  primary key (deployment_id, unit, is_canary)
 );
 create index canary_values_new on canary_values (deployment_id, at) where not is_counted;
 
@@ -1297,6 +1297,11 @@ as $$
   select 'deployment', d.id from deployments d
    where d.id between 'dep_' || substr(job, 5, 28) || '0000' and 'dep_' || substr(job, 5, 28) || 'ffff'
      and d.deleted_at is null
+  union all
+  -- So has a job of a migration; see childJobId.
+  select 'migration', m.id from jobs m
+   where m.id between 'mig_' || substr(job, 5, 28) || '0000' and 'mig_' || substr(job, 5, 28) || 'ffff'
+     and m.id <> job and not m.deleted
   union all
   select 'evaluation', e.id from jobs e where e.source_job_id = job and e.kind = 'evaluation' and not e.deleted
 $$;

@@ -5,6 +5,7 @@ import { playDeployments } from './deployments.js';
 import { playEvaluations } from './evaluations.js';
 import { playGraphs } from './graphs.js';
 import { pending } from './jobs.js';
+import { playMigrations } from './migrations.js';
 import type { Recorder } from '../recorder.js';
 import { playSamples } from './samples.js';
 import { playService } from './service.js';
@@ -25,6 +26,7 @@ export async function play(api: Recorder, world: Capitals, startWorker: () => Pr
   const evaluations = await playEvaluations(api, world);
   const graphs = await playGraphs(api);
   await playDeployments(api, session);
+  await playMigrations(api);
   await playTraffic(api);
   const held = await playCommands(api, session);
   await playAccess(api);

@@ -5,8 +5,8 @@ import { isTerminal, type Status } from '../../src/core/jobs/status.js';
 import { readEnd } from '../../src/jobs/store/ended.js';
 import type { JobRef } from '../../src/jobs/store/events.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import { workflowId } from '../../src/core/jobs/kinds.js';
-import { hasEvaluation } from '../../src/kinds/deployment/store/gate.js';
+import { kindOf, workflowId } from '../../src/core/jobs/kinds.js';
+import { hasJob } from '../../src/jobs/store/jobs.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
@@ -14,27 +14,29 @@ import { Watch } from '../watch/watch.js';
 
 const pollMs = 1_000;
 
-export function awaitEvaluationActivities(deps: ActivityDeps) {
+export function awaitChildActivities(deps: ActivityDeps) {
   const { db, temporal } = deps;
   const readOutcome = ({ orgId, jobId }: JobRef) => db.org(orgId, (tx) => outcomeOf(tx, jobId));
-  const requireEvaluation = async (job: JobRef) => {
-    const { status } = await temporal.workflow.getHandle(workflowId('evaluation', job.jobId)).describe();
-    if (status.name === 'RUNNING' || (await db.org(job.orgId, (tx) => hasEvaluation(tx, job)))) return;
-    throw jobFailure('job_gone', `The evaluation ${job.jobId} ended before it was stored.`);
+  const requireJob = async (job: JobRef) => {
+    const { status } = await temporal.workflow
+      .getHandle(workflowId(kindOf(job.jobId) ?? 'evaluation', job.jobId))
+      .describe();
+    if (status.name === 'RUNNING' || (await db.org(job.orgId, (tx) => hasJob(tx, job)))) return;
+    throw jobFailure('job_gone', `The job ${job.jobId} ended before it was stored.`);
   };
   return {
-    /** Waits for the end of an evaluation; the reconciler ends one whose workflow is closed. */
-    awaitGateEvaluation: (job: JobRef): Promise<void> => {
-      const watch = new Watch(deps, job, 'awaitGateEvaluation');
+    /** Waits for the end of another job; the reconciler ends one whose workflow is closed. */
+    awaitChildJob: (job: JobRef): Promise<void> => {
+      const watch = new Watch(deps, job, 'awaitChildJob');
       return withHeartbeat(async () => {
         const signal = Context.current().cancellationSignal;
-        await watch.line.call(requireEvaluation(job));
+        await watch.line.call(requireJob(job));
         while (!(await watch.line.call(readOutcome(job)))) await delay(pollMs, undefined, { signal });
       }, watch);
     },
 
-    /** How an evaluation ended; null: it has not. */
-    readGateEvaluation: readOutcome,
+    /** How another job ended; null: it has not. */
+    readChildJob: readOutcome,
   };
 }
 
