@@ -10,7 +10,6 @@ import { checkModelName, modelOf } from '../task/model-name.js';
 import { parametersOf, policyOf } from '../task/policy.js';
 import { readJsonOption, readScorer } from '../task/task.js';
 import { uploadFile } from '../task/upload.js';
-import type { Rollout } from './deploy.js';
 
 export interface MigrateOptions {
   to: string;
@@ -32,6 +31,7 @@ export interface MigrateOptions {
 
 type Migration = Answer<'getMigration'>;
 type Request = Body<'createMigration'>;
+type Rollout = NonNullable<NonNullable<Request['deploy']>['rollout']>;
 
 /** Moves what a name serves to another model; fails unless it is no worse there. */
 export async function migrate(name: string, { json = false, ...options }: MigrateOptions): Promise<void> {
