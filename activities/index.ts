@@ -12,7 +12,6 @@ import { driveActivity } from './lifecycle/drive.js';
 
 export type { GateEvaluation } from '../src/kinds/deployment/store/gate.js';
 export type { CommandOutcome, ControlState } from '../src/jobs/store/decisions/record.js';
-export type { CanarySeen } from './deployments/canary.js';
 export type { MigrationJob } from './migrations/advance.js';
 export type { GateRun } from './deployments/gate.js';
 export type { Rest, ShownSlice } from './drive/rest.js';

@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineQuery, defineSignal } from '@temporalio/workflow';
-import type { CanarySeen } from '../activities/index.js';
+import type { CanarySeen } from '../src/core/deployments/canary/canary.js';
 import type { JobFigures } from '../src/core/jobs/progress.js';
 
 /** The header of workflows and activities that names their installation. */

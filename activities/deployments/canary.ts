@@ -7,6 +7,7 @@ import {
   lookAtCanary,
   type Counts,
   type CanaryDecision,
+  type CanarySeen,
   type CanaryState,
 } from '../../src/core/deployments/canary/canary.js';
 import {
@@ -45,15 +46,6 @@ const lookEveryMs = 1_000;
 const longestFollowMs = 10 * 3_600_000;
 /** The time of a step is stored this often, beside all else that changes. */
 const storeEveryMs = 30_000;
-
-/** What a canary shows in Temporal. */
-export interface CanarySeen {
-  status: 'running' | 'paused' | 'awaiting_approval';
-  /** From 1. */
-  step: number;
-  percent: number;
-  isShadow: boolean;
-}
 
 export function canaryActivities(deps: ActivityDeps) {
   const { db, metrics } = deps;

@@ -1,12 +1,14 @@
 #!/usr/bin/env node
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { Roles } from '../service/config.js';
 import { exampleModel } from '../util/example-models.js';
 import { stopEarly } from '../service/processes/early-stop.js';
 import { version } from '../service/version.js';
 import { accessCommands } from './access-commands.js';
 import { exportForms } from './export/forms.js';
+import { deploymentCommands } from './deployment-commands.js';
 import { lazily } from './lazily.js';
+import { amount, examplesOf, number, positive } from './values.js';
 
 const examples = `
 Without a command, ratchet runs dev.
@@ -154,66 +156,7 @@ program
   .option('--json', 'as JSON')
   .addHelpText('after', examplesOf('compare evl_0123 evl_4567', 'compare support-v1 support-v2 --json'))
   .action(lazily(async () => (await import('./commands/compare.js')).compare));
-program
-  .command('deploy')
-  .description('serve a prompt under a name, once its gate is passed; exit code 1 if it refuses')
-  .argument('<source>', 'a session, a graph job, a migration, or the file of a prompt')
-  .requiredOption('--name <name>', 'the name that callers use')
-  .option('--model <provider/model>', 'the model of a file; default: that of ratchet.json')
-  .option('--gate <file.json>', 'the gate of the deployment, as in the API')
-  .option('--rollout <file.json>', 'the steps by which it takes requests, as in the API; default: all at once')
-  .option('--json', 'the deployment as JSON')
-  .addHelpText(
-    'after',
-    examplesOf(
-      'deploy ses_0123 --name support --gate gate.json',
-      'deploy ses_0123 --name support --rollout rollout.json',
-      `deploy best-prompt.txt --name support --model ${exampleModel}`,
-    ),
-  )
-  .action(lazily(async () => (await import('./commands/deploy.js')).deploy));
-program
-  .command('rollout')
-  .description('how far a new version of a name has come; pause, resume, promote or roll_back decides')
-  .argument('<name>', 'the name, or the id of the new version')
-  .addArgument(
-    new Argument('[action]', 'what to do; default: show it').choices(['pause', 'resume', 'promote', 'roll_back']),
-  )
-  .option('--reason <text>', 'why, for the list of changes')
-  .option('--json', 'as JSON')
-  .addHelpText(
-    'after',
-    examplesOf('rollout support', 'rollout support promote --reason "Two days without a complaint"'),
-  )
-  .action(lazily(async () => (await import('./commands/rollout.js')).rollout));
-program
-  .command('migrate')
-  .description('move a deployment to another model, if it is no worse there; exit code 1 if that is not shown')
-  .argument('<name>', 'the name that callers use')
-  .requiredOption('--to <provider/model>', 'the new model')
-  .option(
-    '--max-loss <difference>',
-    'the loss of mean reward that counts as none; default 0.02',
-    amountOf('a difference'),
-  )
-  .option('--data <file>', 'rows that decide; default: those of the gate or of the session of what is live')
-  .option('--dataset <id>', 'the same as an uploaded data set')
-  .option('--input <column>', 'the column of {{input}}')
-  .option('--expected <column>', 'the column with the right answers')
-  .option('--scorer <name|file.json>', 'how answers to these rows are scored; default: as those of what is live were')
-  .option('--no-optimize', 'look for no other prompt where the new model is worse')
-  .option('--proposer <provider/model>', 'the model that writes prompts; default: the new model')
-  .option('--budget <rollouts>', 'maximum rollouts of the search; default 200', positive)
-  .option('--max-cost <usd>', 'maximum dollars of the search', amount)
-  .option('--param <name=value...>', 'a parameter of the new model, such as temperature=0; null removes one')
-  .option('--deploy', 'serve it under the name if it is no worse')
-  .option('--rollout <file.json>', 'the same, step by step, as in the API')
-  .option('--json', 'the migration as JSON')
-  .addHelpText(
-    'after',
-    examplesOf(`migrate support --to ${exampleModel}`, `migrate support --to ${exampleModel} --max-loss 0.05 --deploy`),
-  )
-  .action(lazily(async () => (await import('./commands/migrate.js')).migrate));
+deploymentCommands(program);
 program
   .command('doctor')
   .description('checks of the service, the model and a container')
@@ -239,10 +182,6 @@ for (const name of ['pause', 'resume', 'cancel'] as const)
     .action(async (id: string) => (await import('./commands/jobs.js')).command(name, id));
 accessCommands(program);
 
-function examplesOf(...commands: string[]): string {
-  return `\nExamples:\n${commands.map((line) => `  $ ratchet ${line}`).join('\n')}`;
-}
-
 function taskOptions(task: Command): Command {
   return task
     .option('--data <file>', 'rows as JSON, JSONL or CSV, or a promptfooconfig.yaml')
@@ -260,32 +199,6 @@ function taskOptions(task: Command): Command {
     .option('--name <name>', 'the name of the job in lists')
     .option('--tag <tag...>', 'tags of the job in lists')
     .option('--json', 'the result as JSON');
-}
-
-function positive(text: string): number {
-  const number = Number(text);
-  if (!Number.isSafeInteger(number) || number < 1) throw new InvalidArgumentError('must be a whole number above 0.');
-  return number;
-}
-
-function amountOf(what: string): (text: string) => number {
-  return (text) => {
-    const value = number(text);
-    if (value <= 0) throw new InvalidArgumentError(`must be ${what} above 0.`);
-    return value;
-  };
-}
-
-function amount(text: string): number {
-  const value = number(text);
-  if (value <= 0) throw new InvalidArgumentError('must be dollars above 0, such as 0.5.');
-  return value;
-}
-
-function number(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('must be a number.');
-  return value;
 }
 
 /** Loads the service only for the commands that run it. */

@@ -3,6 +3,9 @@ import { paused } from '../../src/core/events/jobs.js';
 import type { Db } from '../../src/platform/db/db.js';
 import { writeCounters } from '../../src/kinds/deployment/store/counters.js';
 import { writeUses } from '../../src/kinds/deployment/store/uses.js';
+import { beginCanary } from '../../src/core/deployments/canary/canary.js';
+import { noCounts } from '../../src/core/deployments/canary/counts.js';
+import { insertCanary } from '../../src/kinds/deployment/store/canaries.js';
 import { insertRequests } from '../../src/kinds/deployment/store/logged-requests.js';
 import { enqueueAnswers } from '../../src/kinds/deployment/store/judgements.js';
 import { addJudge } from '../../src/kinds/deployment/store/judges.js';
@@ -181,7 +184,13 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
     await addJudge(tx, 'name');
     await enqueueAnswers(tx, org, [{ deploymentId: job.jobId, answerId: 'a', request: '{}', answer: '{}' }]);
     const subject = { orgId: org, name: 'name', deploymentId: null, unitOf: () => 'u' };
-    const about = { answerId: 'a', answered: { deploymentId: job.jobId, at: new Date(), unit: 'u' } };
+    const about = {
+      answerId: 'a',
+      answered: { deploymentId: job.jobId, at: new Date(Date.now() + 60_000), unit: 'u' },
+    };
+    const ids = { deploymentId: job.jobId, liveId: job.jobId };
+    const canary = { ...ids, name: 'name', metric: 'reward', percent: 1, isShadow: false, stickyBy: null };
+    await insertCanary(tx, org, canary, beginCanary(0, { live: noCounts, canary: noCounts }));
     await recordFeedback(tx, { ...subject, about }, { key: '', content: { reward: 1 } });
     await tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ($1, 'k', '')`, [org]);
     await tx.query(`insert into deletions (job_id, org_id, what) values ($1, $2, 'events')`, [job.jobId, org]);

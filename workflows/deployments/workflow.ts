@@ -1,5 +1,6 @@
 import { ApplicationFailure, CancellationScope, setCurrentDetails, setHandler } from '@temporalio/workflow';
-import type { GateRun, CanarySeen } from '../../activities/index.js';
+import type { GateRun } from '../../activities/index.js';
+import type { CanarySeen } from '../../src/core/deployments/canary/canary.js';
 import { failureOf } from '../../src/core/jobs/fault.js';
 import {
   closeDeployment,

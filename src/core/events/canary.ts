@@ -1,5 +1,6 @@
 /** Events of a deployment that takes requests step by step. */
-import type { EventData, CanaryEvidence } from '../../contracts/events/schema.js';
+import type { CanaryEvidence } from '../../contracts/canary-evidence.js';
+import type { EventData } from '../../contracts/events/schema.js';
 import type { GuardFinding } from '../deployments/canary/guards.js';
 import { stepsOf, type CanaryPlan } from '../deployments/canary/plan.js';
 import { judgeRewards } from '../deployments/canary/rewards.js';

@@ -109,6 +109,8 @@ function unknownLike(id: string): string {
 function idsOf(name: string, prefix: string, of: Resources): string[] | null {
   if (prefix === '/api/v1/offline/jobs') return [of.evaluation, of.session];
   if (prefix === '/api/graphgen/jobs') return [of.graph];
+  // Those of other kinds are not found either; kinds/migration/routes.
+  if (prefix === '/api/harbor/migrations') return [of.session];
   const isGraph = prefix.startsWith('/api/graphgen/');
   const known: Record<string, string[] | null> = {
     session_id: [of.session],

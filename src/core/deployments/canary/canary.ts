@@ -121,3 +121,12 @@ function nextOf(plan: CanaryPlan, { step, heldMs, rewards }: CanaryState, { cana
   if (!isLast) return { is: 'step', step: step + 1 };
   return holdMs === null ? { is: 'stay', waits: 'undecided' } : { is: end, by: 'time' };
 }
+
+/** What a canary shows in Temporal. */
+export interface CanarySeen {
+  status: 'running' | 'paused' | 'awaiting_approval';
+  /** From 1. */
+  step: number;
+  percent: number;
+  isShadow: boolean;
+}

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { timestamp } from '../../../contracts/common.js';
 import { needsOne, withRule } from '../../../contracts/field-rules.js';
-import { canaryEvidence } from '../../../contracts/events/schema.js';
+import { canaryEvidence } from '../../../contracts/canary-evidence.js';
 import { unlessMissing } from '../../../contracts/validation.js';
 import { metricNameSchema } from './feedback.js';
 import { reasonField } from './registry.js';

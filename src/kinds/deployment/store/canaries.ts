@@ -1,7 +1,7 @@
 /** New versions that names move to step by step. Each change holds the lock of the name. */
 import type { Counts, CanaryState } from '../../../core/deployments/canary/canary.js';
 import { noCounts, type MetricSum, type VersionCounts } from '../../../core/deployments/canary/counts.js';
-import type { CanaryEvidence } from '../../../contracts/events/schema.js';
+import type { CanaryEvidence } from '../../../contracts/canary-evidence.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { toJsonb } from '../../../platform/db/json.js';
 import type { CanaryStatus } from '../contract/canary.js';

@@ -6,7 +6,7 @@ import { maxCounted } from '../../../../src/kinds/deployment/store/counters.js';
 import { counterOf } from '../../../support/counters.js';
 
 const view = (totals: Parameters<typeof counterOf>[0]) => {
-  const head = { deployment_id: 'dep_1', since: null };
+  const head = { deployment_id: 'dep_1', since: null, judge: null };
   return deploymentStatsSchema.parse({ ...head, ...countsView(counterOf(totals), {}) });
 };
 
@@ -34,6 +34,7 @@ describe('the statistics of a deployment', () => {
     expect(rest).toEqual({
       deployment_id: 'dep_1',
       since: null,
+      judge: null,
       requests: 103,
       errors: 2,
       errors_by_code: { upstream_error: 2 },

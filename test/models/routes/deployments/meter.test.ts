@@ -90,11 +90,27 @@ test('stores each counted request under its outcome', async () => {
     return { ...sums, answered: Object.values(latencies).reduce((left, right) => left + right, 0) };
   };
   await count({});
-  const first = { requests: 1, errors: 0, aborted: 0, promptTokens: 3, completionTokens: 2, costUsd: 0.25 };
+  const first = {
+    requests: 1,
+    errors: 0,
+    aborted: 0,
+    promptTokens: 3,
+    completionTokens: 2,
+    costUsd: 0.25,
+    costSquares: 0.0625,
+  };
   expect(await stands()).toEqual({ ...first, withoutCost: 0, answered: 1 });
   await count({ outcome: 'error', promptTokens: null, completionTokens: null, costUsd: 0 });
   await count({ outcome: 'aborted', promptTokens: 1, completionTokens: null, costUsd: null });
-  const sums = { requests: 3, errors: 1, aborted: 1, promptTokens: 4, completionTokens: 2, costUsd: 0.25 };
+  const sums = {
+    requests: 3,
+    errors: 1,
+    aborted: 1,
+    promptTokens: 4,
+    completionTokens: 2,
+    costUsd: 0.25,
+    costSquares: 0.0625,
+  };
   expect(await stands()).toEqual({ ...sums, withoutCost: 1, answered: 1 });
 });
 
