@@ -146,6 +146,8 @@ const bodies: Record<string, unknown> = {
   'post candidates': { messages: [{ role: 'system', content: 'theirs' }] },
   'post hint': { hint: 'theirs' },
   'put {label}': { version: 1 },
+  'post rollout': { action: 'pause' },
+  'post migrations': { to: { provider: 'local', model: 'local' } },
   'post feedback': { answer_id: 'theirs', reward: 1 },
   'post completions': chat,
   'post messages': chat,
