@@ -3,11 +3,13 @@ import { redactedKinds } from '../../src/kinds/deployment/contract/settings.js';
 import { exampleModels } from '../../src/util/example-models.js';
 import { now } from '../clock.js';
 import { cpuMs, latency, measure, system, type Load, type Measured, type Target } from '../inference-load.js';
+import { until } from '../../test/support/until.js';
 import { median, percentile } from '../stats.js';
 import type { Row } from '../table.js';
 import type { World } from '../world.js';
 
-type Settings = Pick<Body<'createDeployment'>, 'log' | 'fallbacks' | 'limits'>;
+type Create = Body<'createDeployment'>;
+type Settings = Pick<Create, 'log' | 'fallbacks' | 'limits' | 'judge'>;
 
 /** What stands on the path of a deployment call. */
 interface Path {
@@ -16,6 +18,8 @@ interface Path {
   headers?: Target['headers'];
   /** Each answer gets feedback. */
   isReported?: true;
+  /** How a second version takes requests. */
+  rollout?: NonNullable<Create['rollout']>;
 }
 
 const load: Load = { perSecond: 50, seconds: 4, stream: false, directEvery: 5, textOf: ordinaryText };
@@ -43,6 +47,8 @@ const paths: readonly Path[] = [
   { what: 'all limits in total', settings: { limits: { total: limitSet } } },
   { what: 'all limits in total, by key and by tag', settings: { limits }, headers: ofTag },
   { what: 'redacted log, fallbacks and all limits', settings: { log, fallbacks, limits }, headers: ofTag },
+  { what: 'the split of a canary, half and half', settings: {}, rollout: { steps: [50, 100], hold: '1d' } },
+  { what: 'a judge of 5 % of the answers', settings: { judge: { scorer: { type: 'regex', pattern: '.' } } } },
   { what: 'feedback on each answer', settings: {}, isReported: true },
 ];
 
@@ -82,11 +88,12 @@ export async function run(world: World): Promise<Row[]> {
   ];
 }
 
-async function deploy(world: World, name: string, { settings, headers, isReported }: Path, feedbackMs: number[]) {
+async function deploy(world: World, name: string, { settings, headers, isReported, rollout }: Path, feedbackMs: number[]) {
   const source = { messages: [system], policy: policy! };
   const deployment = world.client.createDeployment({ name, source, ...settings });
   const { status, error } = await deployment.wait();
   if (status !== 'ready') throw new Error(`the deployment is ${status}: ${error}`);
+  if (rollout) await rollOut(world, { name, source, rollout });
   const path = `/api/harbor/deployments/${name}`;
   const report = async ({ id }: { id: string }) => {
     const from = now();
@@ -99,6 +106,12 @@ async function deploy(world: World, name: string, { settings, headers, isReporte
     ...(headers && { headers }),
     ...(isReported && { onAnswer: report }),
   };
+}
+
+/** Begins the rollout of a second version. */
+async function rollOut(world: World, body: Create): Promise<void> {
+  const next = await world.client.createDeployment(body);
+  await until(`${body.name} is rolled out`, async () => (await next.get()).status === 'rolling_out');
 }
 
 const at = `at ${load.perSecond}/s`;
