@@ -17,6 +17,7 @@ const mentions = new RegExp(`['"\`](${anyName})['"\`]|\\b(${anyName}):`);
 
 /** Words of other vocabularies: formats, conditions, fields; and the request of the sample. */
 const others: Readonly<Record<string, readonly string[]>> = {
+  'src/cli/commands/migrate.ts': ['json'],
   'src/cli/export/forms.ts': ['json'],
   'src/cli/task/data-file.ts': ['json'],
   'src/cli/task/sample.ts': ['exact'],
@@ -72,8 +73,8 @@ test('no file of the product names a scorer but its own', () => {
   const files = ['src', 'activities', 'workflows', 'dashboard'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
   );
-  // promptfoo's assertions are read there, and the types of the client are generated.
-  const own = /^src\/(scorers|cli\/task\/promptfoo)\/|^src\/client\/api\.ts$/;
+  // Assertions and graders of other tools are read there; the types of the client are generated.
+  const own = /^src\/(scorers|cli\/(task\/promptfoo|import))\/|^src\/cli\/task\/row-scorer\.ts$|^src\/client\/api\.ts$/;
   const found = files
     .filter((file) => /\.(tsx?|mjs)$/.test(file) && !own.test(file))
     .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))

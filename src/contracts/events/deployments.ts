@@ -36,20 +36,20 @@ export const deploymentEvents = [
     evidence: canaryEvidence.nullable().describe('Of the step before; null: there was none.'),
   }),
   event('canary_waits', 'A step of a rollout goes on.', {
-    step: z.int(),
+    step: z.int().describe('From 1.'),
     reason: z
       .enum(['few_requests', 'undecided', 'approval', 'paused'])
       .describe(
         'Too few requests for the next step, a metric that does not decide, an approval that is awaited, or a pause.',
       ),
-    evidence: canaryEvidence,
+    evidence: canaryEvidence.describe('Of the step.'),
   }),
   event('canary_decided', 'A rollout ended.', {
-    outcome: z.enum(['promoted', 'rolled_back']),
+    outcome: z.enum(['promoted', 'rolled_back']).describe('What became of the new version.'),
     by: z
       .enum(['metric', 'guard', 'time', 'person', 'overtaken'])
       .describe('What decided; overtaken: another version took the name.'),
-    evidence: canaryEvidence,
+    evidence: canaryEvidence.describe('Of the step.'),
   }),
   event('migration_step', 'A migration starts a job.', {
     step: z.enum(migrationSteps).describe('What the job is for; …_again: the rows that differ, a second time.'),

@@ -1,5 +1,15 @@
 import { expect, test } from '@jest/globals';
 import { eventSchemas, terminalEvents } from '../../../src/contracts/events/schema.js';
+import { beginCanary } from '../../../src/core/deployments/canary/canary.js';
+import { noCounts } from '../../../src/core/deployments/canary/counts.js';
+import {
+  canaryDecided,
+  canaryStep,
+  canaryWaits,
+  evidenceOf,
+  promotionReason,
+  rollBackReason,
+} from '../../../src/core/events/canary.js';
 import { deploymentBuilding, gateJudged, snapshotFrozen } from '../../../src/core/events/deployments.js';
 import type { NewEvent } from '../../../src/core/events/event.js';
 import {
@@ -23,6 +33,7 @@ import {
 } from '../../../src/core/events/search.js';
 import { jobKinds, kindNames } from '../../../src/core/jobs/kinds.js';
 import type { Decision } from '../../../src/core/search/protocol.js';
+import { plan } from '../../support/canary-traffic.js';
 import { checkedEvent } from '../../support/events.js';
 
 // Invariants: each builder's event fits its schema; each schema has a builder; each terminal event
@@ -39,6 +50,11 @@ const error = { code: 'internal', message: 'failed', retryable: false };
 const ends = [{ status: 'completed' }, { status: 'cancelled' }, { status: 'failed', error }] as const;
 
 const progress = { rolloutsCompleted: 9, estimate: { candidate: 1, reward: 0.6, low: 0.4, high: 0.8 }, costUsd: 0.01 };
+const canaryPlan = { ...plan, shadow: 10 };
+const noRequests = { live: noCounts, canary: noCounts };
+const evidence = evidenceOf(beginCanary(0, noRequests), noRequests);
+const finding = { guard: 'error_rate', live: 0, canary: 1, bound: 0.05, isBeyond: true };
+const about = { metric: 'reward', evidence };
 const decided = (decision: Decision) => decisionEvents(id, decision, progress);
 const events: NewEvent[] = [
   sessionStarted({ algorithm: 'gepa', generations: 2, evaluationSeeds: 3, baselineKnown: true }),
@@ -66,6 +82,15 @@ const events: NewEvent[] = [
   rewardReceived({ rewardId: 'rew_0', reward: 1, rolloutId: null, correlationId: null, candidateId: null }),
   concurrencyLowered(1, { limit: 1, max: 4, because: 'busy' }),
   ...decided({ type: 'candidate_proposed', ...at, parents: [0], isGiven: true }),
+  canaryStep(canaryPlan, 0, null),
+  canaryStep(canaryPlan, 1, evidence),
+  canaryWaits(1, 'approval', evidence),
+  ...(['metric', 'time'] as const).map((by) =>
+    canaryDecided({ outcome: 'promoted', by, evidence }, promotionReason(by, about)),
+  ),
+  ...[{ by: 'metric' } as const, { by: 'time' } as const, { by: 'guard', finding } as const].map((cause) =>
+    canaryDecided({ outcome: 'rolled_back', by: cause.by, evidence }, rollBackReason(cause, about)),
+  ),
   hintGiven('cmd_0'),
   paused(1),
   resumed(1),

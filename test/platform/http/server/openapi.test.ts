@@ -138,6 +138,7 @@ describe('/openapi.json', () => {
         'post /api/graphgen/jobs/{job_id}/start',
         'post /api/harbor/deployments/{deployment_id}/requests/dataset',
         'post /api/harbor/deployments/{deployment_id}/rollback',
+        'post /api/harbor/migrations/{job_id}/cancel',
       ].sort(),
     );
     expect(document.paths['/api/v1/online/sessions']!['post']!.requestBody!.required).toBe(true);
@@ -296,7 +297,7 @@ describe('events', () => {
   test('streams and pages refer to them', () => {
     const reference = { $ref: '#/components/schemas/Event' };
     const events = operations().filter(({ operation }) => operation.responses['200']?.content?.['text/event-stream']);
-    expect(events).toHaveLength(6);
+    expect(events).toHaveLength(7);
     for (const { operation } of events) {
       const content = operation.responses['200']!.content!;
       expect(content['text/event-stream']!.schema).toMatchObject({
