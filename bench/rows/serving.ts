@@ -88,7 +88,12 @@ export async function run(world: World): Promise<Row[]> {
   ];
 }
 
-async function deploy(world: World, name: string, { settings, headers, isReported, rollout }: Path, feedbackMs: number[]) {
+async function deploy(
+  world: World,
+  name: string,
+  { settings, headers, isReported, rollout }: Path,
+  feedbackMs: number[],
+) {
   const source = { messages: [system], policy: policy! };
   const deployment = world.client.createDeployment({ name, source, ...settings });
   const { status, error } = await deployment.wait();
