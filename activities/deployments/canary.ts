@@ -125,6 +125,7 @@ async function look(tx: Tx, job: JobRef): Promise<Found> {
   if (canary.status === 'promoted') return 'live';
   if (canary.status === 'rolled_back') return canary.reason!;
   const live = await readLive(tx, name);
+  if (live?.id === job.jobId) return takenByHand(tx, job, canary);
   if (!live || live.id !== canary.liveId) return overtaken(tx, job, canary);
   return decide(tx, job, { plan, canary, liveId: live.id });
 }
@@ -201,6 +202,15 @@ async function goOn(
 
 function shown(status: Canary['status'], step: number, { percent, isShadow }: { percent: number; isShadow: boolean }) {
   return { status: status as CanarySeen['status'], step: step + 1, percent, isShadow };
+}
+
+/** Ends a canary that got the label `production` by hand. */
+async function takenByHand(tx: Tx, job: JobRef, { deploymentId, state }: Canary): Promise<'live'> {
+  const reason = 'Promoted by hand: its name got the label production.';
+  const evidence = evidenceOf(state, state.base);
+  await endCanary(tx, deploymentId, { status: 'promoted', reason, evidence });
+  await appendEvents(tx, job, [canaryDecided({ outcome: 'promoted', by: 'person', evidence }, reason)]);
+  return 'live';
 }
 
 /** Ends a canary whose name serves another version by now. */

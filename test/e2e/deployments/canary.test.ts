@@ -99,6 +99,7 @@ describe('a metric', () => {
       rollout: { status: 'rolled_back', evidence: { metric: { verdict: 'worse' } } },
     });
     expect((await answered('worse', 'anyone')).by).toBe(live);
+    expect(await answered(next, 'anyone')).toMatchObject({ by: next, status: 200 });
   }, 90_000);
 });
 
@@ -185,6 +186,16 @@ describe('a name', () => {
     const third = await built(on.service, await deploy(on.service, { name: 'overtaken', source: saying('third') }));
     expect(await built(on.service, next)).toMatchObject({ status: 'failed', rollout: { status: 'rolled_back' } });
     expect((await answered('overtaken', 'anyone')).by).toBe(third.id);
+  }, 60_000);
+
+  test('whose canary gets the label production by hand serves it', async () => {
+    const { live, next } = await begin('labelled');
+    await on.service.api.call('PUT', `${base}/labelled/labels/production`, { deployment_id: next });
+    expect(await built(on.service, next)).toMatchObject({
+      live: true,
+      previous_id: live,
+      rollout: { status: 'promoted' },
+    });
   }, 60_000);
 
   test('serves one version again when the workflow of a canary is terminated', async () => {
