@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { migrationListItemSchema, migrationSchema } from '../contract/migration.js';
 import type { MigrationSpec } from '../../../core/jobs/spec.js';
 import { type EvaluationPart, type Part, type Side } from '../../../core/migrations/steps.js';
+import { migrationSteps } from '../contract/steps.js';
 import type { Judged } from '../../../core/migrations/verdict.js';
 import type { JobRow, ListedJob, MigrationHead } from '../../../jobs/store/jobs.js';
 import type { MigrationProjection } from '../../../jobs/store/projection.js';
@@ -78,18 +79,8 @@ export async function readMigration(
   };
 }
 
-/** The order in which a migration runs its jobs. */
-const order: Part[] = [
-  'same_prompt',
-  'today',
-  'same_prompt_again',
-  'today_again',
-  'session',
-  'optimized',
-  'optimized_again',
-  'today_beside_optimized_again',
-];
-const orderOf = (part: Part): number => order.indexOf(part);
+/** Where a step stands in the order in which a migration runs its jobs. */
+const orderOf = (part: Part): number => migrationSteps.indexOf(part);
 
 function sideView({ jobId }: MigrationRow, side: Side, judged: Judged, { publicUrl }: HttpDeps) {
   const { verdict, reward, interval, today, difference, low, high, rows, rowsNeeded, worseCount } = judged;
