@@ -41,7 +41,7 @@ export interface Imported {
   served: ImportedPrompt | null;
 }
 
-/** What changes its meaning, and what is left out, each with its reason. */
+/** Graders that score differently here, and parts that are left out, each with its reason. */
 export class Report {
   readonly notes: string[] = [];
   readonly left: string[] = [];

@@ -123,7 +123,7 @@ async function branched(
   return content.kind === 'messages' ? replaced(content, parts) : content;
 }
 
-/** A content with other parts, whose reward nobody has measured. */
+/** The content with replaced parts; without a reward, since it was not measured. */
 function replaced(content: PromptContent, { messages, policy }: ReplacedParts): PromptContent {
   if (!messages && !policy) return content;
   return {
