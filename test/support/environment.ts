@@ -41,3 +41,8 @@ function fromSetup(name: string): string {
   if (!value) throw new Error(`${name} is not set: run the tests through jest, whose global setup sets it`);
   return value;
 }
+
+/** All cases, or in the quick suite the first ones, where each costs a process or a job. */
+export function someOf<Case>(cases: readonly Case[], quick: number): readonly Case[] {
+  return suite === 'all' ? cases : cases.slice(0, quick);
+}

@@ -1,5 +1,6 @@
 /** Empty answers tell their reason: in feedback, in warnings, and at the end of a search. */
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { someOf } from '../../support/environment.js';
 import type { ModelReply } from '../../support/fakes/model.js';
 import {
   createEvaluation,
@@ -36,7 +37,7 @@ function silence(reply: ModelReply, below = Infinity): void {
   });
 }
 
-describe.each(cases)('%s', (reason, reply, words) => {
+describe.each(someOf(cases, 2))('%s', (reason, reply, words) => {
   test('fails a session before any proposal, with the remedy', async () => {
     silence(reply);
     const id = await createSession(on.service, { ...on.world.job(12), gepa: { population_size: 1, generations: 3 } });

@@ -4,6 +4,7 @@
  */
 import { expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
+import { someOf } from '../../support/environment.js';
 import { ended, eventsOf, resultsOf } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
 import { propose } from '../../support/worlds/rules.js';
@@ -49,7 +50,7 @@ async function runOnce(populationSize: number): Promise<{ decisions: string[]; p
   return { decisions, prompt: (await resultsOf(on.service, id)).best_prompt!.messages[0]!.content };
 }
 
-test.each([1, 2, 4])('a session with population %i takes the same path twice', async (populationSize) => {
+test.each(someOf([2, 1, 4], 1))('a session with population %i takes the same path twice', async (populationSize) => {
   const first = await runOnce(populationSize);
   expect(first.decisions.length).toBeGreaterThan(5);
   expect(await runOnce(populationSize)).toEqual(first);
