@@ -8,6 +8,7 @@ import { answers } from '../support/fakes/container-answers.js';
 import { containersOfEachTest } from '../support/fakes/containers-of-each-test.js';
 import { built, deploy } from '../support/deployments-over-http.js';
 import { gate } from '../support/gate.js';
+import type { Evaluation } from '../support/jobs-over-http.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
 import { graphDataset } from '../support/worlds/graph.js';
@@ -531,6 +532,14 @@ test('a deployment takes no pause, resume or cancel', async () => {
     [2, true],
     [2, true],
   ]);
+}, 60_000);
+
+test('--max-cost of eval is the budget of the evaluation', async () => {
+  const { code, err } = await ratchet('eval', ...files40, '--model', 'local', '--max-cost', '0.5');
+  expect(code).toBe(0);
+  const id = /^Evaluation (\S+): http/m.exec(err)![1]!;
+  const { budget } = await on.service.api.call<Evaluation>('GET', `/api/v1/offline/jobs/${id}`);
+  expect(budget).toEqual({ max_cost_usd: 0.5, spent_usd: 0, reserved_usd: 0 });
 }, 60_000);
 
 describe('deploy', () => {
