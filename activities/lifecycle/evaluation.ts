@@ -1,6 +1,6 @@
 import { endEvents, evaluationResults } from '../../src/core/events/jobs.js';
 import { evaluationRequests } from '../../src/core/jobs/evaluation.js';
-import { noOutcomes } from '../../src/core/jobs/failures.js';
+import { costBudgetExhausted, noOutcomes } from '../../src/core/jobs/failures.js';
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import { progressOfEvaluation } from '../../src/core/jobs/progress.js';
 import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
@@ -41,9 +41,12 @@ function baselineOf({ messages, demos }: NonNullable<EvaluationSpec['candidate']
   return { ...baseline, messages, ...(demos && { demos }) };
 }
 
-/** Adds the number of finished seeds to a time-out. */
+/** The ends by a limit, whose results so far count. */
+const limits = new Set(['timeout', costBudgetExhausted]);
+
+/** Adds the number of finished seeds to the end by a limit. */
 function withProgress(error: JobFault, { succeeded, failed, total }: Totals): JobFault {
-  if (error.code !== 'timeout') return error;
+  if (!limits.has(error.code)) return error;
   return { ...error, message: `${error.message} ${succeeded + failed} of ${total} seeds have a result.` };
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
+import { budgetOf } from '../../src/core/jobs/spec.js';
 import { databasePatienceMs } from '../../src/platform/db/patience.js';
 import { isTransient } from '../../src/platform/db/postgres-errors.js';
 import type { Tx } from '../../src/platform/db/db.js';
@@ -170,7 +171,7 @@ export class RolloutExchange<Conclusion> {
           limit,
           rolloutSeconds: spec.rolloutTimeoutS,
           maxFailureRate: spec.maxFailureRate,
-          hasCostBudget: 'budget' in spec && spec.budget.maxCostUsd != null,
+          hasCostBudget: budgetOf(spec).maxCostUsd !== null,
           readEnd: this.isIdle ? readEnd : null,
         };
       },

@@ -81,8 +81,8 @@ export function longestCallMs(spec: JobSpec): number {
 
 function rowsJobOf(spec: JobSpec): RowsJob {
   if (spec.kind === 'graph' || !spec.rows) throw new TypeError('The job has no data set.');
-  const { rows, policy, rolloutTimeoutS, answerCache = null } = spec;
-  return { rows, policy, rolloutTimeoutS, answerCache, budget: spec.kind === 'session' ? spec.budget : null };
+  const { rows, policy, rolloutTimeoutS, answerCache = null, budget = null } = spec;
+  return { rows, policy, rolloutTimeoutS, answerCache, budget };
 }
 
 function promptOf({ candidateId, seed }: Claim, prompts: RunnableJob['prompts']): StoredPrompt {

@@ -127,8 +127,9 @@ def test_evaluate_scores_every_row(rows, tmp_path):
         await asyncio.sleep(0)
         return score(row, answer)[0]
 
-    found = ratchet.evaluate(path, PROMPT, input="text", metric=metric)
+    found = ratchet.evaluate(path, PROMPT, input="text", metric=metric, max_cost_usd=1)
     assert (found.succeeded, found.failed) == (20, 0)
+    assert found.client.evaluations.handle(found.job_id).get()["budget"]["max_cost_usd"] == 1
     frame = found.to_dataframe()
     assert frame["reward"].mean() == pytest.approx(found.reward)
     assert list(frame["text"]) == [row["text"] for row in rows[:20]]

@@ -101,6 +101,12 @@ export const searchFields = {
   best_candidate: z.object({ candidate_id: z.string() }).nullable(),
 };
 
+export const costBudgetSchema = z.object({
+  max_cost_usd: z.number().nullable(),
+  spent_usd: z.number().nullable().describe('Spent of max_cost_usd; an interrupted call counts in full.'),
+  reserved_usd: z.number().nullable().describe('Maximum cost of the calls in flight.'),
+});
+
 export const budgetViewSchema = z.object({
   max_rollouts: z.int().nullable(),
   unspent_rollouts: z
@@ -108,7 +114,5 @@ export const budgetViewSchema = z.object({
     .nullable()
     .describe('What the ended search could not use of max_rollouts; null before its end or without a limit.'),
   max_minutes: z.number().nullable(),
-  max_cost_usd: z.number().nullable(),
-  spent_usd: z.number().nullable().describe('Spent of max_cost_usd; an interrupted call counts in full.'),
-  reserved_usd: z.number().nullable().describe('Maximum cost of the calls in flight.'),
+  ...costBudgetSchema.shape,
 });

@@ -5,6 +5,7 @@ import { someOf } from '../support/environment.js';
 import { answers } from '../support/fakes/container-answers.js';
 import { containersOfEachTest } from '../support/fakes/containers-of-each-test.js';
 import { gate } from '../support/gate.js';
+import type { Evaluation } from '../support/jobs-over-http.js';
 import { until } from '../support/until.js';
 import { commandOfFile, files40, task } from './command-of-file.js';
 
@@ -214,6 +215,23 @@ test('a deployment takes no pause, resume or cancel', async () => {
     [2, true],
     [2, true],
   ]);
+}, 60_000);
+
+test('--max-cost of eval is the budget of the evaluation', async () => {
+  const { code, err } = await ratchet(
+    'eval',
+    ...files40,
+    '--prompt',
+    'prompt.txt',
+    '--model',
+    'local',
+    '--max-cost',
+    '0.5',
+  );
+  expect(code).toBe(0);
+  const id = /^Evaluation (\S+): http/m.exec(err)![1]!;
+  const { budget } = await on.service.api.call<Evaluation>('GET', `/api/v1/offline/jobs/${id}`);
+  expect(budget).toEqual({ max_cost_usd: 0.5, spent_usd: 0, reserved_usd: 0 });
 }, 60_000);
 
 describe('deploy', () => {

@@ -96,6 +96,7 @@ def evaluate(
     *,
     metric: ScorerLike = "exact",
     model: ModelLike = "local",
+    max_cost_usd: Optional[float] = None,
     input: Optional[str] = None,
     expected: Optional[str] = None,
     name: Optional[str] = None,
@@ -104,7 +105,10 @@ def evaluate(
     progress: bool = True,
     **request: Any,
 ) -> EvaluationResult:
-    """Scores a prompt on all rows; the arguments are those of `optimize`."""
+    """Scores a prompt on all rows; the arguments are those of `optimize`.
+
+    Raises JobFailed if max_cost_usd does not last for all rows; what it bought is kept.
+    """
     shown = Progress(progress)
     messages = messages_of(prompt)
     policy = model_of(model)
@@ -117,6 +121,7 @@ def evaluate(
             "scorer": scorer,
             "policy": policy,
             "candidate": {"messages": messages},
+            **({"budget": {"max_cost_usd": max_cost_usd}} if max_cost_usd is not None else {}),
             **_labels(name, tags),
             **request,
         }

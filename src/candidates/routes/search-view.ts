@@ -6,6 +6,7 @@ import type { SearchSettings } from '../../core/algorithms/index.js';
 import { rowsForTenth } from '../../core/math/least-shown.js';
 import { plannedComparison } from '../../core/search/comparison.js';
 import type { BudgetSpec } from '../../core/jobs/spec.js';
+import { costBudgetView } from '../../jobs/routes/view.js';
 import type { CostBudget } from '../../jobs/store/cost-budget.js';
 import type { JobRow } from '../../jobs/store/jobs.js';
 
@@ -25,9 +26,7 @@ export function budgetView(
     max_rollouts: maxRollouts,
     unspent_rollouts: maxRollouts !== null && isTerminal(status) ? Math.max(0, maxRollouts - rolloutsCompleted) : null,
     max_minutes: budget.maxMinutes,
-    max_cost_usd: cost?.maxUsd ?? null,
-    spent_usd: cost?.spentUsd ?? null,
-    reserved_usd: cost?.reservedUsd ?? null,
+    ...costBudgetView(cost),
   };
 }
 

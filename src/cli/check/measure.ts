@@ -3,7 +3,7 @@ import { meanInterval } from '../../core/math/mean-interval.js';
 import { changedSeeds, compareRepeated, type RepeatedRewards } from '../../core/math/repeated-pairs.js';
 import { exceeds } from '../../core/math/rewards.js';
 import { conclusionOf, rowsToDecide, sampleOf } from '../../core/math/statistics.js';
-import { evaluationEnd, requireCompleted, startEvaluation } from '../commands/evaluate.js';
+import { requireCompleted, startEvaluation } from '../commands/evaluate.js';
 import { inOptions } from '../task/faults.js';
 import { policyOf } from '../task/policy.js';
 import type { LabelOptions } from '../task/requests.js';
@@ -48,7 +48,7 @@ export async function measure(
     const of = { ...fields, policy, ...(again && { seeds: again, max_failure_rate: 1 }) };
     const id = await inOptions(() => startEvaluation(client, of, prompt, labels));
     note(`Evaluation ${id}${again ? `: ${again.length} rows that changed, once more` : ''}`);
-    const job = await evaluationEnd(client, id);
+    const job = await client.evaluations.handle(id).wait();
     for (const warning of job.warnings) note(`Note: ${warning}`);
     requireCompleted(id, job);
     const { summary, results } = await client.evaluations.handle(id).results();

@@ -21,8 +21,8 @@ export interface DemoPlan {
   estimate: Estimate;
   /** Dollars for the session; undefined: no limit. */
   sessionCost: number | undefined;
-  /** Dollars for each of the two evaluations after it. */
-  evaluationCost: number;
+  /** Dollars for each of the two evaluations after it; undefined: no limit. */
+  evaluationCost: number | undefined;
 }
 
 /** Throws a ConfigError for a limit that the comparison after the session alone may exceed. */
@@ -33,7 +33,7 @@ export async function planDemo(policy: Model, maxCost: number | undefined): Prom
     const estimateOf = (limit: number | undefined): Estimate =>
       sumOf([evaluation, evaluation, estimateSession(sessionBody(somewhere, policy, limit))].map(asJob));
     if (maxCost === undefined)
-      return { estimate: estimateOf(undefined), sessionCost: undefined, evaluationCost: Infinity };
+      return { estimate: estimateOf(undefined), sessionCost: undefined, evaluationCost: undefined };
     const sessionCost = maxCost - 2 * evaluationCost;
     if (evaluationCost === Infinity) throw new ConfigError('--max-cost: the price of the model is not known');
     if (sessionCost <= 0)
@@ -68,11 +68,11 @@ export function sessionBody(containerUrl: string, policy: Model, maxCost: number
   };
 }
 
-/** `candidate`: that of a session; default: the container's own prompt. */
+/** `candidate`: that of a session; default: the container's own prompt. `maxCost`: dollars. */
 export function evaluationBody(
   containerUrl: string,
   policy: Model,
-  candidate?: CreateEvaluation['candidate'],
+  { candidate, maxCost }: { candidate?: CreateEvaluation['candidate']; maxCost?: number | undefined } = {},
 ): CreateEvaluation {
   return {
     container_url: containerUrl,
@@ -82,5 +82,6 @@ export function evaluationBody(
     policy,
     max_concurrent: 8,
     ...(candidate && { candidate }),
+    ...(maxCost !== undefined && { budget: { max_cost_usd: maxCost } }),
   };
 }

@@ -24,7 +24,6 @@ import {
   type DemoPlan,
 } from './demo-plan.js';
 import { coloured } from './diff.js';
-import { evaluationEnd } from './evaluate.js';
 import { followSession } from './progress.js';
 import { promptDiff } from '../task/prompt-file.js';
 
@@ -99,8 +98,10 @@ async function runMainJob(
   say(`\nOffline evaluation of baseline and winner on ${unseenSeeds.length} seeds unseen by the session …`);
   const evaluate = async (candidateId: string | undefined) => {
     const candidate = { session_id: session.id, candidate_id: candidateId ?? null };
-    const { id } = await client.createEvaluation(evaluationBody(containerUrl, policy, candidate));
-    const job = await evaluationEnd(client, id, evaluationCost);
+    const evaluation = await client.createEvaluation(
+      evaluationBody(containerUrl, policy, { candidate, maxCost: evaluationCost }),
+    );
+    const job = await evaluation.wait();
     if (job.status !== 'completed')
       throw new FailedJob(`The evaluation ended as ${job.status}: ${job.error ?? 'no reason given'}`);
     return job.summary.mean_reward;

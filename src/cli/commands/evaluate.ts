@@ -5,7 +5,7 @@ import { agreementText, decimal, dollars, note, say, sayJson, unseenText } from 
 import { noteJob } from '../service/pages.js';
 import { inOptions } from '../task/faults.js';
 import type { Prompt } from '../task/prompt-file.js';
-import { evaluationRequest, type LabelOptions, type TaskRequest } from '../task/requests.js';
+import { evaluationRequest, type EvaluationOptions, type LabelOptions, type TaskRequest } from '../task/requests.js';
 import { promptOf, readTask, type TaskOptions } from '../task/task.js';
 import { taskFields } from '../task/upload.js';
 import { approve, requireWithin, sayPreview, type CostOptions } from './cost.js';
@@ -27,10 +27,10 @@ export async function evaluate(given: EvaluateOptions): Promise<void> {
   if (dryRun) return sayPreview(preview, json);
   await approve(preview, { yes });
   await withService(async (client) => {
-    const labels = { name, tag };
-    const id = await inOptions(async () => startEvaluation(client, await taskFields(client, task), prompt, labels));
+    const options = { name, tag, maxCost };
+    const id = await inOptions(async () => startEvaluation(client, await taskFields(client, task), prompt, options));
     noteJob(client, id);
-    const job = await evaluationEnd(client, id, maxCost);
+    const job = await client.evaluations.handle(id).wait();
     if (json) sayJson(await client.evaluations.handle(id).results());
     else {
       const { mean_reward: mean, mean_reward_interval: interval, ...counts } = job.summary;
@@ -51,27 +51,9 @@ export async function startEvaluation(
   client: Ratchet,
   fields: TaskRequest,
   prompt: Prompt,
-  labels: LabelOptions,
+  options: EvaluationOptions,
 ): Promise<string> {
-  return (await client.createEvaluation(evaluationRequest(fields, prompt, labels))).id;
-}
-
-/** Time between two reads of the cost. */
-const costMs = 1_000;
-
-/** The evaluation when it has ended; cancels one that has cost `maxCost` dollars. */
-export async function evaluationEnd(client: Ratchet, id: string, maxCost = Infinity): Promise<Evaluation> {
-  const job = client.evaluations.handle(id);
-  let readAt = performance.now();
-  const cancelIfDear = async () => {
-    if (maxCost === Infinity || performance.now() - readAt < costMs) return;
-    readAt = performance.now();
-    const { usage, status } = await job.get();
-    if (status !== 'running' || (usage.total_cost_usd ?? 0) < maxCost) return;
-    note(`The evaluation has cost ${dollars(usage.total_cost_usd)}: --max-cost cancels it.`);
-    await job.cancel();
-  };
-  return job.wait({ onEvent: cancelIfDear });
+  return (await client.createEvaluation(evaluationRequest(fields, prompt, options))).id;
 }
 
 /** The result at a place of the list of results, with its texts; undefined: there is none. */

@@ -13,10 +13,13 @@ export interface LabelOptions {
   tag?: string[] | undefined;
 }
 
-export interface SearchOptions extends LabelOptions {
-  algorithm: Algorithm;
+export interface EvaluationOptions extends LabelOptions {
   /** Dollars. */
   maxCost?: number | undefined;
+}
+
+export interface SearchOptions extends EvaluationOptions {
+  algorithm: Algorithm;
   /** Rows. */
   heldout?: number | undefined;
   maxPromptTokens?: number | undefined;
@@ -58,8 +61,17 @@ export function sessionRequest(
   };
 }
 
-export function evaluationRequest({ proposer: _, ...fields }: TaskRequest, { messages }: Prompt, labels: LabelOptions) {
-  return { ...fields, candidate: { messages: [...messages] }, ...labelsOf(labels) };
+export function evaluationRequest(
+  { proposer: _, ...fields }: TaskRequest,
+  { messages }: Prompt,
+  { maxCost, ...labels }: EvaluationOptions,
+) {
+  return {
+    ...fields,
+    candidate: { messages: [...messages] },
+    ...(maxCost !== undefined && { budget: { max_cost_usd: maxCost } }),
+    ...labelsOf(labels),
+  };
 }
 
 function labelsOf({ name, tag }: LabelOptions) {

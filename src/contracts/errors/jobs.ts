@@ -51,6 +51,13 @@ export const jobCodes = {
     meaning: 'The money did not last until the baseline was evaluated: a call reserves the cost of its longest answer',
     remedy: 'Raise `budget.max_cost_usd`, or lower `max_tokens` of the policy',
   },
+  cost_budget_exhausted: {
+    status: [],
+    at: ['error_details'],
+    retry: false,
+    meaning: 'The money of an evaluation did not last for all seeds; results so far are kept',
+    remedy: 'Raise `budget.max_cost_usd`, list fewer seeds, or lower `max_tokens` of the policy',
+  },
   timeout: {
     status: [],
     at: ['error_details'],

@@ -25,6 +25,9 @@ export interface JobFailure {
 /** The code of an exhausted cost budget: the session completes with its best candidate so far. */
 export const costExhausted = 'max_cost_usd';
 
+/** The code of an evaluation whose cost budget did not last for all seeds. */
+export const costBudgetExhausted = 'cost_budget_exhausted';
+
 /** The code of a used-up quota of spend: every model call is refused until the next day. */
 export const spendQuotaExceeded = 'spend_quota_exceeded';
 

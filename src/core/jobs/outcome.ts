@@ -1,5 +1,5 @@
 /** How a job ends: what its workflow knows, judged by what is on record. */
-import { costExhausted, mustFail, spendQuotaExceeded, type OutcomeCounts } from './failures.js';
+import { costBudgetExhausted, costExhausted, mustFail, spendQuotaExceeded, type OutcomeCounts } from './failures.js';
 import type { JobFault } from './fault.js';
 import type { JobSpec } from './spec.js';
 
@@ -47,8 +47,10 @@ export function outcomeOf(end: JobEnd, record: EndRecord): JobOutcome {
       return record.spec.kind === 'evaluation' ? timedOut(record.spec) : spent('max_minutes', record);
     case 'failed': {
       const { code } = end.fault;
-      const isSpent = record.spec.kind !== 'evaluation' && isSpending(code);
-      return isSpent ? spent(code, record) : { status: 'failed', stoppedBy: 'failed', error: end.fault };
+      const { spec } = record;
+      if (spec.kind !== 'evaluation' && isSpending(code)) return spent(code, record);
+      if (spec.kind === 'evaluation' && code === costExhausted) return outOfMoney(spec, record);
+      return { status: 'failed', stoppedBy: 'failed', error: end.fault };
     }
   }
 }
@@ -78,6 +80,16 @@ function spent(budget: SpentBudget, record: EndRecord): JobOutcome {
   const cheaper = isGraph || budget === 'max_minutes' ? `or ${fewer}` : `${fewer}, or lower policy.max_tokens`;
   const message = `${name} did not last until the baseline was evaluated. ${remedy}, ${cheaper}.`;
   return { status: 'failed', stoppedBy: budget, error: { code: budget, message, retryable: isQuota } };
+}
+
+/** An evaluation whose budget does not cover a call, which may come after the last result. */
+function outOfMoney({ seeds }: Extract<JobSpec, { kind: 'evaluation' }>, record: EndRecord): JobOutcome {
+  const { succeeded, failed } = record.counts;
+  if (succeeded + failed === seeds.length) return completed('completed', record);
+  const message =
+    'The rest of budget.max_cost_usd does not cover the next call, which reserves the cost of its longest answer. Raise it, list fewer seeds, or lower policy.max_tokens.';
+  const error = { code: costBudgetExhausted, message, retryable: false };
+  return { status: 'failed', stoppedBy: costBudgetExhausted, error };
 }
 
 function timedOut({ seeds, timeoutS }: Extract<JobSpec, { kind: 'evaluation' }>): JobOutcome {

@@ -75,6 +75,8 @@ export interface EvaluationSpec extends RunSpec {
   appId: string;
   seeds: number[];
   timeoutS: number;
+  /** Of money alone; absent: no limit but `timeoutS`. */
+  budget?: BudgetSpec;
   /** The resolved messages that the proxy substitutes; null: the container's own. */
   candidate: {
     messages: Message[];
@@ -184,9 +186,9 @@ export function initialGraphOf({ initialGraph }: Pick<GraphSpec, 'initialGraph'>
   return JSON.parse(initialGraph) as GraphJson;
 }
 
-/** The budget of a job; an evaluation's only limit is its timeout. */
-export function budgetOf(spec: JobSpec): BudgetSpec {
-  return 'budget' in spec ? spec.budget : { maxMinutes: null, maxCostUsd: null };
+/** The budget of a job. */
+export function budgetOf({ budget }: JobSpec): BudgetSpec {
+  return budget ?? { maxMinutes: null, maxCostUsd: null };
 }
 
 /** Jobs that search. */

@@ -3,7 +3,7 @@ import { priceOf } from '../../models/client/cost.js';
 import { judgesOf } from '../../scorers/index.js';
 import type { estimateSchema } from '../../contracts/common.js';
 import { renderPrompt, roomForDemos } from '../../core/prompts/demos.js';
-import type { BudgetSpec, EvaluationSpec, SessionSpec } from '../../core/jobs/spec.js';
+import { budgetOf, type BudgetSpec, type EvaluationSpec, type SessionSpec } from '../../core/jobs/spec.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
 import type { Message } from '../../core/prompts/message.js';
 import { estimateSearch, type SearchSettings } from '../../core/algorithms/index.js';
@@ -83,12 +83,13 @@ export function searchCost(
 /** Rollouts and cost of an evaluation; cost null: an unknown price. */
 export function evaluationEstimate(spec: EvaluationSpec): Estimate {
   const { seeds, candidate } = spec;
+  const { maxCostUsd } = budgetOf(spec);
   const prompt = promptTokens(candidate && renderPrompt(candidate.messages, candidate.demos ?? []));
   return {
     rollouts: seeds.length,
     cost_usd: range((level) => {
       const price = rolloutPrice(spec, prompt, level);
-      return price === null ? null : seeds.length * price;
+      return price === null ? null : Math.min(seeds.length * price, maxCostUsd ?? Infinity);
     }),
   };
 }

@@ -47,7 +47,10 @@ export function sessionSpec(
   if (request.proposer) errors.push(...providerErrors(request.proposer, [...path, 'proposer'], checks));
   const initialPrompt = rows?.messages ?? request.initial_prompt?.messages ?? null;
   errors.push(...lengthErrors(request, initialPrompt, [...path, 'max_prompt_tokens']));
-  errors.push(...priceErrors(request, rows?.spec ?? null, [...path, 'budget', 'max_cost_usd']));
+  // Live traffic is paid by its callers: the budget covers the proposer only.
+  const { policy, proposer } = request;
+  const paid = request.rollouts === 'caller' ? { proposer: proposer ?? policy } : { policy, proposer };
+  errors.push(...priceErrors({ budget: request.budget, paid, rows: rows?.spec ?? null }, path));
   if (rows && errors.length === 0) {
     const lists = (['trainSeeds', 'evaluationSeeds', 'heldoutSeeds'] as const).map((field) => {
       return { path: pathOf(field), seeds: search[field] };
@@ -85,27 +88,34 @@ function lengthErrors(
 }
 
 /** A cost budget needs prices: one error per model without a price. */
-function priceErrors(
-  { budget, policy, proposer, rollouts }: PolicyOptimization,
-  rows: RowsSpec | null,
-  path: Path,
-): FieldError[] {
+function priceErrors({ budget, paid, rows }: PaidModels, path: Path): FieldError[] {
   if (budget?.max_cost_usd === undefined) return [];
   const judge = rows && judgesOf(rows.scorer).find((judge) => unknownPrice(judge) !== null);
-  // Live traffic is paid by its callers: the budget covers the proposer only.
-  const paid = rollouts === 'caller' ? { proposer: proposer ?? policy } : { policy, proposer, ...(judge && { judge }) };
-  return Object.entries(paid).flatMap(([name, model]) => {
+  const pointer = pointerOf([...path, 'budget', 'max_cost_usd']);
+  return Object.entries({ ...paid, ...(judge && { judge }) }).flatMap(([name, model]) => {
     const reason = model && unknownPrice(model);
-    return reason ? [{ pointer: pointerOf(path), message: `needs known prices: ${name}: ${reason}` }] : [];
+    return reason ? [{ pointer, message: `needs known prices: ${name}: ${reason}` }] : [];
   });
 }
 
-/** An evaluation's spec; `candidate` is already resolved to its messages. */
+/** The models that a budget pays for; those of judges are in the rows. */
+interface PaidModels {
+  budget: EvaluationRequest['budget'];
+  paid: Record<string, PolicyRequest | undefined>;
+  rows: RowsSpec | null;
+}
+
+/** An evaluation's spec; `candidate` is already resolved. Throws if its budget needs a price. */
 export function evaluationSpec(
   request: EvaluationRequest,
   candidate: EvaluationSpec['candidate'],
   rows: RowsSpec | null,
+  path: Path = [],
 ): EvaluationSpec {
+  const { budget, policy } = request;
+  const errors = priceErrors({ budget, paid: { policy }, rows }, path);
+  if (errors.length > 0) throw refuse.invalid(errors);
+  const maxCostUsd = budget?.max_cost_usd ?? null;
   return {
     kind: 'evaluation',
     ...(rows && { rows }),
@@ -114,6 +124,7 @@ export function evaluationSpec(
     appId: request.app_id ?? 'default',
     seeds: request.seeds ?? [...Array(rows?.numRows ?? 0).keys()],
     timeoutS: request.timeout,
+    ...(maxCostUsd !== null && { budget: { maxMinutes: null, maxCostUsd } }),
     candidate,
   };
 }

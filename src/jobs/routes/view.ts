@@ -1,10 +1,12 @@
 import { plus } from '../../util/sums.js';
 import type { z } from 'zod';
 import type { concurrencySchema, jobFields, usageSchema } from '../../contracts/common.js';
+import type { costBudgetSchema } from '../../contracts/search.js';
 import type { rowsViewSchema } from '../../datasets/contract/rows.js';
 import { stopAdvice } from '../../core/events/jobs.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import type { readConcurrency } from '../store/concurrency.js';
+import type { CostBudget } from '../store/cost-budget.js';
 import type { Usage } from '../store/usage.js';
 import type { JobRow, SessionHead } from '../store/jobs.js';
 import type { Stuck } from '../store/stuck.js';
@@ -67,6 +69,15 @@ export function usageView(usage: Usage): z.output<typeof usageSchema> {
     calls: usage.calls,
     cached_calls: usage.cached,
     cache_hit_rate: usage.answered === 0 ? null : usage.cached / usage.answered,
+  };
+}
+
+/** A job's budget of money; null: it has none. */
+export function costBudgetView(cost: CostBudget | null): z.output<typeof costBudgetSchema> {
+  return {
+    max_cost_usd: cost?.maxUsd ?? null,
+    spent_usd: cost?.spentUsd ?? null,
+    reserved_usd: cost?.reservedUsd ?? null,
   };
 }
 

@@ -97,7 +97,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
     ],
   );
   if (job.labels) await insertLabels(tx, job.jobId, job.labels);
-  const maxUsd = 'budget' in job.spec ? job.spec.budget.maxCostUsd : null;
+  const maxUsd = 'budget' in job.spec ? job.spec.budget?.maxCostUsd : null;
   if (maxUsd != null) await openCostBudget(tx, job, maxUsd);
 }
 

@@ -50,7 +50,7 @@ export function createCostReservations({ db, notifications, callTimeoutMs = 600_
 // 402 rather than 409 or 429, which OpenAI's clients retry.
 function exhausted(): ApiError {
   const message =
-    'budget.max_cost_usd is exhausted: the remaining budget does not cover this call. The session completes with its best candidate.';
+    'budget.max_cost_usd is exhausted: the remaining budget does not cover this call. The job ends with its results so far.';
   return new ApiError(402, 'budget_exhausted', message, { headers: { 'x-should-retry': 'false' } });
 }
 

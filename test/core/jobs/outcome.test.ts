@@ -39,6 +39,18 @@ test.each<[string, JobEnd, EndRecord, string, string, string | null]>([
     record('evaluation'),
     ...(['failed', 'failed', 'spend_quota_exceeded'] as const),
   ],
+  [
+    'spent money of an evaluation',
+    fault('max_cost_usd'),
+    record('evaluation', { counts: { succeeded: 1, failed: 0, connectFailuresInARow: 0 } }),
+    ...(['failed', 'cost_budget_exhausted', 'cost_budget_exhausted'] as const),
+  ],
+  [
+    'a refused call after the last result',
+    fault('max_cost_usd'),
+    record('evaluation'),
+    ...(['completed', 'completed', null] as const),
+  ],
   ['another fault', fault('container_gone'), record('session'), 'failed', 'failed', 'container_gone'],
 ])('%s', (_what, end, known, status, stoppedBy, code) => {
   const outcome = outcomeOf(end, known);

@@ -45,9 +45,13 @@ test('the request of a session is that of the API', () => {
 });
 
 test('the request of an evaluation is that of the API, its limit in seconds', () => {
-  const request = requestOf({ ...complete, kind: 'evaluation' });
+  const request = requestOf({ ...complete, kind: 'evaluation', dollars: '0.5' });
   expect(flatEvaluationSchema.safeParse(request).error?.issues ?? []).toEqual([]);
-  expect(request).toMatchObject({ timeout: 300, candidate: { messages: [{ role: 'system' }] } });
+  expect(request).toMatchObject({
+    budget: { max_cost_usd: 0.5 },
+    timeout: 300,
+    candidate: { messages: [{ role: 'system' }] },
+  });
 });
 
 test('the edited JSON is the request', () => {
@@ -63,6 +67,7 @@ test('each missing part is named', () => {
   expect(missingParts({ ...complete, model: ' ', proposerProvider: 'openai', rollouts: 'many' })).toHaveLength(3);
   // An evaluation has no budget of rollouts.
   expect(missingParts({ ...complete, kind: 'evaluation', rollouts: 'many' })).toEqual([]);
+  expect(missingParts({ ...complete, kind: 'evaluation', dollars: 'many' })).toHaveLength(1);
 });
 
 test('a placeholder that names no column is found; {{input}} needs an input column', () => {

@@ -81,6 +81,8 @@ test('multiplies one call by the seeds of an evaluation', () => {
     cost_usd: { low: close(3 * usd(450, 20)), likely: close(3 * usd(700, 150)), high: close(3 * usd(1_900, 1_000)) },
   });
   expect(evaluationEstimate({ ...spec, policy: { ...policy, model: 'nobody-knows' } }).cost_usd).toBeNull();
+  const maxCostUsd = usd(1_900, 1_000);
+  expect(evaluationEstimate({ ...spec, budget: { ...unlimited, maxCostUsd } }).cost_usd!.high).toBe(maxCostUsd);
 });
 
 test('adds a call of each judge of a job on a data set', () => {

@@ -6,7 +6,7 @@ import type { Evaluation } from '../../data/evaluation/types.js';
 const percent = (share: number | null): string => (share === null ? '–' : `${Math.round(share * 100)} %`);
 
 export function Figures({ job }: { job: Evaluation }) {
-  const { summary, progress, usage, judge_agreement: judge } = job;
+  const { summary, progress, usage, budget, judge_agreement: judge } = job;
   return (
     <Stats>
       <Stat name="Mean reward" hint="Over the rows that succeeded, with the 95 % interval for unseen rows">
@@ -19,7 +19,10 @@ export function Figures({ job }: { job: Evaluation }) {
       <Stat name="Failed">
         <span class={summary.num_failed > 0 ? 'bad' : ''}>{count(summary.num_failed)}</span>
       </Stat>
-      <Stat name="Cost">{dollars(usage.total_cost_usd)}</Stat>
+      <Stat name="Cost">
+        {dollars(usage.total_cost_usd)}
+        {budget.max_cost_usd !== null && <span class="stat-more"> of {dollars(budget.max_cost_usd)}</span>}
+      </Stat>
       <Stat
         name="Tokens"
         hint={`${count(usage.prompt_tokens)} of prompts, ${count(usage.completion_tokens)} of answers`}

@@ -25,12 +25,8 @@ export function BudgetPanel({ errorAt }: { errorAt: (field: string) => string | 
         </Field>
       )}
       <div class="form-three">
-        {kind === 'session' && (
-          <>
-            <NumberField name="rollouts" label="Rollouts" error={errorAt('/budget/max_rollouts')} />
-            <NumberField name="dollars" label="Dollars" error={errorAt('/budget/max_cost_usd')} />
-          </>
-        )}
+        {kind === 'session' && <NumberField name="rollouts" label="Rollouts" error={errorAt('/budget/max_rollouts')} />}
+        <NumberField name="dollars" label="Dollars" error={errorAt('/budget/max_cost_usd')} />
         <NumberField name="minutes" label="Minutes" error={errorAt(minutesAt)} />
       </div>
       <div class="form-pair">

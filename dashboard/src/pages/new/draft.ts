@@ -75,13 +75,16 @@ export function requestOf(draft: Draft): Record<string, unknown> {
     policy: { provider, model: model.trim() },
   };
   const minutes = numberOf(draft.minutes);
+  const dollars = numberOf(draft.dollars);
   if (kind === 'evaluation')
-    return { ...task, candidate: prompt, ...(minutes !== null && { timeout: minutes * 60 }), ...labels };
-  const limits = {
-    max_rollouts: numberOf(draft.rollouts),
-    max_cost_usd: numberOf(draft.dollars),
-    max_minutes: minutes,
-  };
+    return {
+      ...task,
+      candidate: prompt,
+      ...(dollars !== null && { budget: { max_cost_usd: dollars } }),
+      ...(minutes !== null && { timeout: minutes * 60 }),
+      ...labels,
+    };
+  const limits = { max_rollouts: numberOf(draft.rollouts), max_cost_usd: dollars, max_minutes: minutes };
   const budget = Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== null));
   return {
     policy_optimization: {
@@ -106,7 +109,8 @@ export function unknownPlaceholders({ messages, input }: Draft, columns: readonl
 /** What the form lacks before the service can judge it, in its order. */
 export function missingParts(draft: Draft): string[] {
   if (draft.json !== null) return isJson(draft.json) ? [] : ['a request that is valid JSON'];
-  const limits = draft.kind === 'session' ? (['rollouts', 'dollars', 'minutes'] as const) : (['minutes'] as const);
+  const limits =
+    draft.kind === 'session' ? (['rollouts', 'dollars', 'minutes'] as const) : (['dollars', 'minutes'] as const);
   return [
     draft.datasetId === '' && 'data',
     draft.messages.every(({ content }) => content.trim() === '') && 'a prompt',

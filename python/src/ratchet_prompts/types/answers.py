@@ -159,6 +159,7 @@ class EvaluationState(JobState):
     progress: Dict[str, int]
     summary: EvaluationSummary
     usage: Usage
+    budget: Dict[str, Optional[float]]
 
 
 class SeedResult(TypedDict):

@@ -30,6 +30,7 @@ class JobRequest(Labels, total=False):
     max_failure_rate: float
     preflight: bool
     answer_cache: Union[bool, str]
+    budget: Mapping[str, Any]
 
 
 class SessionRequest(JobRequest, total=False):
@@ -41,7 +42,6 @@ class SessionRequest(JobRequest, total=False):
     mipro: Mapping[str, Any]
     initial_prompt: Prompt
     rollouts: str
-    budget: Mapping[str, Any]
     heldout_rows: int
     max_prompt_tokens: int
     rng_seed: int

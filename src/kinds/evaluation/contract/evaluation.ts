@@ -24,8 +24,9 @@ import { envelopeLabelFields, labelFields } from '../../../contracts/labels.js';
 import { all, either, forbidden, required } from '../../../contracts/rules.js';
 import { webhookField } from '../../../contracts/webhook.js';
 import { seedsSchema } from '../../../contracts/seeds.js';
-import { intervalSchema } from '../../../contracts/search.js';
+import { costBudgetSchema, intervalSchema } from '../../../contracts/search.js';
 import { wholeParameter } from '../../../contracts/validation.js';
+import { sessionBudgetSchema } from '../../session/contract/create.js';
 
 const sevenDays = 7 * 24 * 3_600;
 
@@ -66,6 +67,13 @@ const shape = {
     .describe('Run in this order; a repeated seed runs again. Default with dataset: all rows.'),
   policy: policySchema,
   timeout: z.number().gt(0).max(sevenDays).default(600).describe('Seconds for the whole job, without pauses.'),
+  budget: z
+    .strictObject({
+      max_cost_usd: sessionBudgetSchema.shape.max_cost_usd.describe(
+        'Maximum dollars for model calls of rollouts and judges. Reserved per call, never exceeded. The evaluation fails when it is spent, and keeps its results so far.',
+      ),
+    })
+    .optional(),
   candidate: candidateSchema
     .optional()
     .describe("The candidate whose texts every call gets. Default: the container's own prompt."),
@@ -156,6 +164,7 @@ export const evaluationSchema = z
     candidate: z.object({ session_id: z.string().nullable(), candidate_id: z.string().nullable() }).nullable(),
     usage: usageSchema,
     concurrency: concurrencySchema,
+    budget: costBudgetSchema,
     rollouts_resent: z.int(),
   })
   .meta({ id: 'Evaluation', description: 'Status of an evaluation.' });

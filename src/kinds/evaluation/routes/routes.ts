@@ -13,6 +13,7 @@ import {
 import type { Tx } from '../../../platform/db/db.js';
 import type { EvaluationHead, JobRow } from '../../../jobs/store/jobs.js';
 import { readConcurrency } from '../../../jobs/store/concurrency.js';
+import { readCostBudget } from '../../../jobs/store/cost-budget.js';
 import { readSeedResults, readTotals } from '../../../rollouts/store/totals.js';
 import { readSeedOutputs } from '../../../rollouts/store/outputs.js';
 import { readUsage } from '../../../jobs/store/usage.js';
@@ -57,7 +58,7 @@ async function draftEvaluation(deps: HttpDeps, request: FastifyRequest, body: Bo
   checkEvaluation(evaluation, path, checks);
   const chosen = await resolveCandidate(deps, request, evaluation.candidate, path);
   const { candidate, rows, warnings, keep } = await withRows(checks, request, evaluation, chosen, path);
-  const spec = evaluationSpec(evaluation, candidate, rows);
+  const spec = evaluationSpec(evaluation, candidate, rows, path);
   return {
     spec,
     warnings,
@@ -74,6 +75,7 @@ async function readEvaluation(tx: Tx, job: JobRow<EvaluationHead>, deps: HttpDep
     agreement: await readAgreement(tx, job),
     usage: await readUsage(tx, job.jobId),
     concurrency: await readConcurrency(tx, job.jobId),
+    cost: await readCostBudget(tx, job.jobId),
   };
   return evaluationView(job, read, deps);
 }

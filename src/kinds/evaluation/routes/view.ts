@@ -5,6 +5,7 @@ import type {
   evaluationSchema,
   evaluationSummarySchema,
 } from '../contract/evaluation.js';
+import type { CostBudget } from '../../../jobs/store/cost-budget.js';
 import type { Usage } from '../../../jobs/store/usage.js';
 import type { EvaluationHead, JobRow, ListedJob } from '../../../jobs/store/jobs.js';
 import { intervalOfTotals, type RolloutTotals, type SeedResult } from '../../../rollouts/store/totals.js';
@@ -13,6 +14,7 @@ import type { HttpDeps } from '../../../platform/http/deps.js';
 import type { JudgeAgreement } from '../../../jobs/routes/agreement.js';
 import {
   concurrencyView,
+  costBudgetView,
   isoOrNull,
   jobView,
   rowsView,
@@ -49,7 +51,13 @@ function shared(job: Evaluation, deps: HttpDeps) {
 /** An evaluation's status; `results` only once completed, `summary` always. */
 export function evaluationView(
   job: Evaluation,
-  read: { totals: RolloutTotals; agreement: JudgeAgreement; usage: Usage; concurrency: Concurrency },
+  read: {
+    totals: RolloutTotals;
+    agreement: JudgeAgreement;
+    usage: Usage;
+    concurrency: Concurrency;
+    cost: CostBudget | null;
+  },
   deps: HttpDeps,
 ): z.output<typeof evaluationSchema> {
   const summary = summaryView(job, read.totals);
@@ -66,6 +74,7 @@ export function evaluationView(
     candidate: candidate && { session_id: candidate.sessionId, candidate_id: candidate.candidateId },
     usage: usageView(read.usage),
     concurrency: concurrencyView(job, read.concurrency),
+    budget: costBudgetView(read.cost),
     rollouts_resent: read.totals.resent,
   };
 }

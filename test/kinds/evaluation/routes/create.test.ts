@@ -73,6 +73,48 @@ describe('create evaluation', () => {
   });
 });
 
+describe('budget', () => {
+  const rows = {
+    dataset: { rows: [{ input: 'a' }, { input: 'b' }] },
+    policy: good.policy,
+    candidate: { messages: [{ role: 'system', content: 'Answer.' }] },
+  };
+  const unknown = { provider: 'openai', model: 'no-such-model' };
+  const budget = { max_cost_usd: 1 };
+
+  test('is stored, and bounds the estimate', async () => {
+    const { body } = await http.call('POST', url, { ...good, budget: { max_cost_usd: 1e-6 } });
+    expect(await specOf(body.job_id)).toMatchObject({ budget: { maxMinutes: null, maxCostUsd: 1e-6 } });
+    expect(body.estimate.cost_usd.high).toBe(1e-6);
+    const read = await http.call('GET', `${url}/${body.job_id}`);
+    expect(read.body.budget).toEqual({ max_cost_usd: 1e-6, spent_usd: 0, reserved_usd: 0 });
+    const { body: free } = await http.call('POST', url, good);
+    expect((await http.call('GET', `${url}/${free.job_id}`)).body.budget).toEqual({
+      max_cost_usd: null,
+      spent_usd: null,
+      reserved_usd: null,
+    });
+  });
+
+  test.each<[what: string, body: object, pointer: string]>([
+    ['an unknown price', { ...good, policy: unknown, budget }, '/budget/max_cost_usd'],
+    ['one in the wrapper', { config: { ...good, policy: unknown, budget } }, '/config/budget/max_cost_usd'],
+    [
+      'one of a judge',
+      { ...rows, scorer: { type: 'rubric', criteria: '- polite (1): Is it polite?', ...unknown }, budget },
+      '/budget/max_cost_usd',
+    ],
+    ['no dollars', { ...good, budget: { max_cost_usd: 0 } }, '/budget/max_cost_usd'],
+    ['rollouts', { ...good, budget: { max_rollouts: 2 } }, '/budget/max_rollouts'],
+  ])('of %s is refused', async (_what, body, pointer) => {
+    const answer = await http.call('POST', url, body);
+    expect([answer.status, answer.body.errors.map((error: { pointer: string }) => error.pointer)]).toEqual([
+      422,
+      [pointer],
+    ]);
+  });
+});
+
 describe('of a candidate', () => {
   test('by messages', async () => {
     const messages = [{ role: 'system', content: 'Be kind.' }];

@@ -50,6 +50,7 @@ test('returns an evaluation without outcomes', async () => {
     progress: { completed: 0, total: 5 },
     summary: empty,
     candidate: null,
+    budget: { max_cost_usd: null, spent_usd: null, reserved_usd: null },
     concurrency: { limit: 5, max_concurrent: 5, in_flight: 0, lowered_because: null },
     usage: {
       prompt_tokens: 0,
