@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { built, deploy, saying } from '../../support/deployments-over-http.js';
-import { eventsOf, resultsOf } from '../../support/jobs-over-http.js';
-import { migrate, migrated, migrations, readMigration } from '../../support/migrations-over-http.js';
+import { eventsOf, readJob, resultsOf, type Evaluation } from '../../support/jobs-over-http.js';
+import { migrate, migrated, migrations, readMigration, type Migration } from '../../support/migrations-over-http.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
 import { movableModels as models, movableRows, proposer, startMovableWorld } from '../../support/worlds/movable.js';
@@ -51,6 +51,16 @@ describe('a migration', () => {
       'job_complete',
     ]);
     await workflowIs(on.service.workflow(id), 'COMPLETED');
+    const { created_by: by } = done;
+    expect(by).toEqual({ key_id: expect.any(String), key_name: expect.any(String) });
+    const of = async (creator: string) => {
+      const path = `${migrations}?created_by=${creator}`;
+      return (await on.service.api.call<{ data: Migration[] }>('GET', path)).data.map(({ job_id }) => job_id);
+    };
+    expect([await of(by!.key_id), await of('nobody')]).toEqual([[id], []]);
+    // The service made its evaluations.
+    const part = await readJob<Evaluation>(on.service, done.steps[0]!.job_id);
+    expect(part.created_by).toBeNull();
   });
 
   test('searches a prompt where the model is worse, and deploys the winner', async () => {

@@ -102,8 +102,9 @@ function registerCollection(app: App, deps: HttpDeps): void {
         response: { 200: deploymentListSchema, ...problems(422) },
       },
     },
-    async ({ caller: { orgId }, query: { tag, ...page } }) => {
-      const rows = await deps.db.org(orgId, (tx) => listDeployments(tx, { ...page, tags: [tag ?? []].flat() }));
+    async ({ caller: { orgId }, query: { tag, created_by: createdBy, ...page } }) => {
+      const tags = [tag ?? []].flat();
+      const rows = await deps.db.org(orgId, (tx) => listDeployments(tx, { ...page, createdBy, tags }));
       return { deployments: rows.map(deploymentSummary) };
     },
   );

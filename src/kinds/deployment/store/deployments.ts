@@ -15,7 +15,7 @@ import { webhookOf, type WebhookState } from '../../../jobs/store/webhooks.js';
 import { toJsonb } from '../../../platform/db/json.js';
 import type { JobFault } from '../../../core/jobs/fault.js';
 import { parseRef } from '../../../core/deployments/ref.js';
-import { keyOf, type Key } from './changes.js';
+import { keyOf, type NamedKey } from '../../../access/store/keys.js';
 import { idOfPart, labelsOf, refValues, settingsOf } from './resolve.js';
 
 /** The gate's comparison, seed by seed, and its result; ids are of evaluations. */
@@ -36,7 +36,7 @@ export interface DeploymentRow extends Omit<Marks, 'name'>, Record<string, unkno
   version: number;
   /** Of its name. */
   labels: string[];
-  createdBy: Key;
+  createdBy: NamedKey;
   reason: string | null;
   status: DeploymentStatus;
   live: boolean;
@@ -162,6 +162,8 @@ export async function listDeployments(
     metadata?: Labels['metadata'] | undefined;
     /** true: archived ones, too. */
     archived?: boolean;
+    /** The id of a key. */
+    createdBy?: string | undefined;
     limit: number;
     offset: number;
   },
