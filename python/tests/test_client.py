@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import time
 import uuid
 import zipfile
 from typing import Any
@@ -205,6 +206,41 @@ def test_compare_and_deployment(client, evaluation):
     assert deployment.get()["retires"] is None
     retirements = client.retirements(within_days=0, all=True)
     assert (retirements["retirements"], retirements["complete"]) == ([], True)
+
+
+def test_a_rollout_and_a_migration(client, evaluation):
+    source = {"messages": [{"role": "system", "content": PROMPT}], "policy": LOCAL}
+    first = client.deployments.create(name="python-rollout", source=source)
+    first.wait(timeout=60)
+    steps = {"until": "decided", "steps": [1, 100]}
+    second = client.deployments.create(name="python-rollout", source=source, rollout=steps)
+    deadline = time.monotonic() + 60
+    while second.get()["status"] != "rolling_out":
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert (second.rollout()["status"], second.rollout()["percent"]) == ("running", 1)
+    name = client.deployments.handle("python-rollout")
+    assert name.decide_rollout("pause")["status"] == "paused"
+    assert second.decide_rollout("resume")["status"] == "running"
+    assert name.decide_rollout("promote", reason="A trial.")["reason"] == "Promoted by hand: A trial."
+    assert second.wait(timeout=60)["live"] is True
+    assert next(second.changes())["reason"] == "A trial."
+
+    rows = [{**row, "input": f"{row['input']} ({n})"} for n in range(3) for row in evaluation["dataset"]["rows"]]
+    migration = name.migrate(
+        {**LOCAL, "temperature": 0.5},
+        dataset={"rows": rows, "expected": "label"},
+        scorer="exact",
+        max_loss=0.9,
+        optimize="never",
+    )
+    found = migration.wait(timeout=60)
+    assert (found["verdict"], found["same_prompt"]["rows"]) == ("no_worse", 27)
+    assert [row["job_id"] for row in client.migrations.list(limit=1)] == [migration.id]
+    assert client.migrations.handle(migration.id).get()["deployment"] == second.id
+    with pytest.raises(ratchet.RatchetError) as refused:
+        migration.cancel()
+    assert refused.value.code == "invalid_state"
 
 
 def test_the_async_client_does_the_same(evaluation, tmp_path):

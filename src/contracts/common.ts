@@ -180,9 +180,15 @@ export const stuckSchema = z
     'Why the job makes no progress: its workflow task fails again and again, until an operator helps. null: it does not.',
   );
 
+export const keyView = z
+  .object({ key_id: z.string(), key_name: z.string() })
+  .nullable()
+  .describe('The key; null: the service.');
+
 export const jobFields = {
   job_id: z.string(),
   ...labelViewFields,
+  created_by: keyView,
   status: statusSchema,
   workflow_id: z.string().describe('The Temporal workflow of the job.'),
   temporal_url: z.string().nullable().describe('The workflow in the Temporal UI.'),
@@ -244,6 +250,8 @@ export const pageQuery = {
     .describe('next_cursor of the previous page.'),
 };
 
+export const createdByQuery = z.string().min(1).max(200).optional().describe('The id of the key that created them.');
+
 /** Query of every list; ignores `kind`, `system_id` and `system_name` of the existing client. */
 export const listQuerySchema = z.strictObject({
   state: statusSchema.optional(),
@@ -251,6 +259,7 @@ export const listQuerySchema = z.strictObject({
   tag: tagQuery,
   metadata: metadataQuery,
   archived: archivedQuery,
+  created_by: createdByQuery,
   ...pageQuery,
   created_after: z.iso.datetime({ offset: true }).optional(),
   created_before: z.iso.datetime({ offset: true }).optional(),

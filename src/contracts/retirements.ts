@@ -11,7 +11,9 @@ export const retiresSchema = z
   .object({ provider: z.string(), model: z.string(), shutdown_date: shutdownDate, replacement })
   .meta({ id: 'Retires' })
   .nullable()
-  .describe('The first of its models and fallbacks to end, by the table of the service. null: no end is known.');
+  .describe(
+    'The first of its models, fallbacks and judges to end, by the table of the service. null: no end is known.',
+  );
 export type Retires = z.output<typeof retiresSchema>;
 
 export const retirementQuerySchema = z.strictObject({

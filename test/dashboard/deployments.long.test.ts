@@ -113,3 +113,31 @@ test('a gate with the scorer of the run lets no version pass that is below its d
     scorer: 'contains',
   });
 }, 60_000);
+
+test('a rollout shows how far it has come; a person pauses, resumes and promotes it', async () => {
+  const [first] = await versions('stepwise', 'Answer in short.');
+  const rollout = { until: 'decided', steps: [1, 50, 100] };
+  const next = await deploy(on.service, { name: 'stepwise', source: saying('Answer at length.'), rollout });
+  const statusIs = async (status: string) => (await readDeployment(on.service, next)).rollout?.status === status;
+  await until('it is rolled out', () => statusIs('running'));
+  await ask(on.service, first!, question);
+  const page = await open(on.service, `#/deployments/${next}`);
+  const panel = page.getByRole('region', { name: 'Rollout' });
+  await panel.getByText('Step 1 of 2: 1 % of the requests.').waitFor();
+  await panel.getByText('In the step 0 requests, and 1 of the live version.').waitFor();
+
+  await button(page, 'Pause').click();
+  await panel.getByText('paused', { exact: true }).waitFor();
+  expect(await statusIs('paused')).toBe(true);
+  await button(page, 'Resume').click();
+  await panel.getByText('running', { exact: true }).waitFor();
+  expect(await statusIs('running')).toBe(true);
+
+  await button(page, 'Promote now').click();
+  expect(await statusIs('running')).toBe(true);
+  await confirm(page, 'Promote now').click();
+  await panel.getByText('promoted', { exact: true }).waitFor();
+  await panel.getByText('Promoted by hand.').waitFor();
+  expect(await button(page, 'Roll back now').count()).toBe(0);
+  await until('it serves the name', async () => (await served('stepwise')) === next);
+});

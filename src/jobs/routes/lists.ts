@@ -21,6 +21,7 @@ export async function listPage<Head, Item>(
     tags: [query.tag ?? []].flat(),
     metadata: query.metadata,
     archived: query.archived,
+    createdBy: query.created_by,
     createdAfter: dateOf(query.created_after),
     createdBefore: dateOf(query.created_before),
     after: parseTimeCursor(query.cursor),

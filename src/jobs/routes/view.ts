@@ -1,10 +1,11 @@
 import { plus } from '../../util/sums.js';
 import type { z } from 'zod';
-import type { concurrencySchema, jobFields, usageSchema } from '../../contracts/common.js';
+import type { concurrencySchema, jobFields, keyView as keySchema, usageSchema } from '../../contracts/common.js';
 import type { costBudgetSchema } from '../../contracts/search.js';
 import type { rowsViewSchema } from '../../datasets/contract/rows.js';
 import { stopAdvice } from '../../core/events/jobs.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
+import type { NamedKey } from '../../access/store/keys.js';
 import type { readConcurrency } from '../store/concurrency.js';
 import type { CostBudget } from '../store/cost-budget.js';
 import type { Usage } from '../store/usage.js';
@@ -22,6 +23,10 @@ import { rolloutWarnings } from './warnings.js';
 
 type JobView = { [Field in keyof typeof jobFields]: z.output<(typeof jobFields)[Field]> };
 
+/** A key that created a job or made a change. */
+export const keyView = (key: NamedKey): z.output<typeof keySchema> =>
+  key && { key_id: key.keyId, key_name: key.keyName };
+
 /** Fields of every job. */
 export function jobView(job: JobRow<unknown>, { temporalUrl }: Pick<HttpDeps, 'temporalUrl'>): JobView {
   return {
@@ -31,6 +36,7 @@ export function jobView(job: JobRow<unknown>, { temporalUrl }: Pick<HttpDeps, 't
     metadata: job.metadata,
     notes: job.notes,
     archived: job.archived,
+    created_by: keyView(job.createdBy),
     status: job.status,
     workflow_id: job.workflowId,
     temporal_url: temporalUrl(job.workflowId),

@@ -15,6 +15,7 @@ import type { ScorerSpec } from '../../scorers/index.js';
 import type { VerifierSpec } from '../../scorers/verifier.js';
 import { jobKinds, kindOf, type JobKind } from '../../core/jobs/kinds.js';
 import type { Status } from '../../core/jobs/status.js';
+import { keyOf, type NamedKey } from '../../access/store/keys.js';
 import { openCostBudget } from './cost-budget.js';
 import type { Tx } from '../../platform/db/db.js';
 import { jsonFields } from '../../platform/db/json-fields.js';
@@ -123,8 +124,7 @@ export interface JobRow<Head = JobHead> extends Marks {
   jobId: string;
   orgId: string;
   kind: JobKind;
-  /** The key that created it; null: the service. */
-  keyId: string | null;
+  createdBy: NamedKey;
   status: Status;
   workflowId: string;
   workflowStarted: boolean;
@@ -167,7 +167,7 @@ const small = spec.without(
 );
 const head = spec.typesOnly(small, ['verifier'], ['rows', 'scorer']);
 
-const columns = `id as "jobId", org_id as "orgId", kind, key_id as "keyId", status, workflow_id as "workflowId",
+const columns = `id as "jobId", org_id as "orgId", kind, ${keyOf('jobs.key_id')} as "createdBy", status, workflow_id as "workflowId",
   workflow_started as "workflowStarted", correlation_id as "correlationId", name, tags, metadata, notes, archived,
   ${head} as spec,
   coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection,

@@ -17,6 +17,8 @@ export interface JobFilter {
   metadata?: Labels['metadata'] | undefined;
   /** true: archived jobs, too. */
   archived?: boolean;
+  /** The id of a key. */
+  createdBy?: string | undefined;
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
   after?: Position | undefined;
@@ -42,6 +44,7 @@ export class JobPage {
       this.add(`exists (select from job_labels o where o.job_id = ${id} and o.label = ${this.label(label)})`);
     if (filter.state) this.add(`j.status = ${this.value(filter.state)}`);
     this.add('not j.deleted');
+    if (filter.createdBy !== undefined) this.add(`j.key_id = ${this.value(filter.createdBy)}`);
     if (!filter.archived) this.add('not j.archived');
     if (filter.name !== undefined)
       this.add(`j.name is not null and strpos(lower(j.name), lower(${this.value(filter.name)})) > 0`);

@@ -1,44 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
-import { ask, built, deploy, readDeployment, saying, type Deployment } from '../../support/deployments-over-http.js';
-import { startFakeModel } from '../../support/fakes/model.js';
+import { built, deploy, readDeployment, saying } from '../../support/deployments-over-http.js';
 import { deployments as base, eventsOf } from '../../support/jobs-over-http.js';
-import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
 import { range } from '../../support/range.js';
+import { canaryServiceOfFile, undecided } from './canary-service.js';
 
 // Invariants: every request is in the counts of exactly one version; a user keeps its version in a
 // step, and the new one to the end; what decides is the evidence, and a person at any moment.
 
-const on = serviceOfFile(async () => {
-  const model = await startFakeModel();
-  return { model, env: { RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url }, close: () => model.close() };
-});
-
-type Body = { id: string; choices: { message: { content: string } }[] };
-
-const rollout = { until: 'decided', steps: [50, 100], min_requests: 1, guard: { error_rate: null } };
-
-/** A name that serves `live`, and a version of it that is rolled out. */
-async function begin(name: string, plan: object = rollout, text = 'new'): Promise<{ live: string; next: string }> {
-  const live = await deploy(on.service, { name, source: saying(`${name} live`) });
-  await built(on.service, live);
-  const next = await deploy(on.service, { name, source: saying(`${name} ${text}`), rollout: plan });
-  await until('it is rolled out', async () => (await readDeployment(on.service, next)).status === 'rolling_out');
-  return { live, next };
-}
-
-const question = (user: string) => ({ user, messages: [{ role: 'user', content: 'Where is my card?' }] });
-
-async function answered(name: string, user: string): Promise<{ by: string; id: string; status: number }> {
-  const response = await ask(on.service, name, question(user));
-  const { id } = (await response.json()) as Body;
-  return { by: response.headers.get('x-ratchet-deployment-id')!, id, status: response.status };
-}
+const { on, begin, answered, command } = canaryServiceOfFile();
 
 const report = (name: string, answer_id: string, reward: number) =>
   on.service.api.call('POST', `${base}/${name}/feedback`, { answer_id, reward });
-const command = (ref: string, action: string, reason?: string) =>
-  on.service.api.call<NonNullable<Deployment['rollout']>>('POST', `${base}/${ref}/rollout`, { action, reason });
 const requestsOf = async (id: string) =>
   (await on.service.api.call<{ requests: number }>('GET', `${base}/${id}/stats`)).requests;
 const typesOf = async (id: string) => (await eventsOf(on.service, id)).map(({ type }) => type);
@@ -173,10 +146,30 @@ test('a shadow is asked what callers ask, and no caller sees it', async () => {
   expect(prompts.filter((prompt) => prompt === 'shadowed new')).toHaveLength(5);
 }, 60_000);
 
+test('failed calls of a shadow count against it, and are no failures of the version', async () => {
+  on.world.model.reply(({ body }) =>
+    body.messages[0]!.content.includes('shaky') ? { status: 400, error: { message: 'no' } } : {},
+  );
+  const { live, next } = await begin('unseen', { hold: '1d', steps: [100], shadow: 100 }, 'shaky');
+  await Promise.all(range(0, 5).map((n) => answered('unseen', `user-${n}`)));
+  await until('the shadow is counted', async () => {
+    const { rollout: seen } = await readDeployment(on.service, next);
+    return seen!.evidence.requests.canary === 5;
+  });
+  for (const id of [live, next])
+    expect((await on.service.api.call<{ data: object[] }>('GET', `${base}/${id}/failures`)).data).toEqual([]);
+  await command(next, 'roll_back');
+  // Its own callers' failures are listed.
+  expect((await answered(next, 'anyone')).status).toBe(400);
+  const { data } = await on.service.api.call<{ data: object[] }>('GET', `${base}/${next}/failures`);
+  expect(data).toMatchObject([{ status: 400, message: expect.stringMatching(/./) }]);
+  on.world.model.reply(() => ({}));
+}, 60_000);
+
 describe('a name', () => {
   test('has one canary at a time', async () => {
     const { next } = await begin('single');
-    const second = { name: 'single', source: saying('third'), rollout };
+    const second = { name: 'single', source: saying('third'), rollout: undecided };
     await expect(deploy(on.service, second)).rejects.toMatchObject({ code: 'canary_in_progress' });
     await command(next, 'roll_back');
   }, 60_000);
@@ -199,7 +192,7 @@ describe('a name', () => {
   }, 60_000);
 
   test('serves one version again when the workflow of a canary is terminated', async () => {
-    const { live, next } = await begin('terminated', { ...rollout, steps: [100], shadow: 100 });
+    const { live, next } = await begin('terminated', { ...undecided, steps: [100], shadow: 100 });
     await on.service.workflow(next).terminate('by an operator');
     expect(await built(on.service, next)).toMatchObject({
       status: 'failed',
@@ -210,7 +203,7 @@ describe('a name', () => {
   }, 60_000);
 
   test('that serves nothing gets its first version at once', async () => {
-    const first = await deploy(on.service, { name: 'first', source: saying('first'), rollout });
+    const first = await deploy(on.service, { name: 'first', source: saying('first'), rollout: undecided });
     expect(await built(on.service, first)).toMatchObject({ live: true, rollout: null });
   }, 60_000);
 });

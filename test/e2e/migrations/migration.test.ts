@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { built, deploy, saying } from '../../support/deployments-over-http.js';
-import { eventsOf, resultsOf } from '../../support/jobs-over-http.js';
-import { migrate, migrated, migrations, readMigration } from '../../support/migrations-over-http.js';
+import { built, deploy, readDeployment, saying } from '../../support/deployments-over-http.js';
+import { eventsOf, readJob, resultsOf, type Evaluation } from '../../support/jobs-over-http.js';
+import { migrate, migrated, migrations, readMigration, type Migration } from '../../support/migrations-over-http.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
 import { movableModels as models, movableRows, proposer, startMovableWorld } from '../../support/worlds/movable.js';
@@ -51,6 +51,16 @@ describe('a migration', () => {
       'job_complete',
     ]);
     await workflowIs(on.service.workflow(id), 'COMPLETED');
+    const { created_by: by } = done;
+    expect(by).toEqual({ key_id: expect.any(String), key_name: expect.any(String) });
+    const of = async (creator: string) => {
+      const path = `${migrations}?created_by=${creator}`;
+      return (await on.service.api.call<{ data: Migration[] }>('GET', path)).data.map(({ job_id }) => job_id);
+    };
+    expect([await of(by!.key_id), await of('nobody')]).toEqual([[id], []]);
+    // The service made its evaluations.
+    const part = await readJob<Evaluation>(on.service, done.steps[0]!.job_id);
+    expect(part.created_by).toBeNull();
   });
 
   test('searches a prompt where the model is worse, and deploys the winner', async () => {
@@ -86,6 +96,28 @@ describe('a migration', () => {
     expect(spec!.deciding.filter((seed) => searched.has(seed))).toEqual([]);
     expect(spec!.deciding.length).toBe(20);
   }, 120_000);
+
+  test('deploys step by step, and a person decides', async () => {
+    const first = await live('stepwise');
+    const rollout = { until: 'decided', steps: [50, 100] };
+    const id = await migrate(
+      on.service,
+      'stepwise',
+      asked({ to: models.equal, optimize: 'never', deploy: { rollout } }),
+    );
+    const { deployment_id: next } = await migrated(on.service, id);
+    const path = `/api/harbor/deployments/${next}`;
+    const begun = await until('it is rolled out', async () => {
+      const deployment = await readDeployment(on.service, next!);
+      return deployment.status === 'rolling_out' && deployment;
+    });
+    expect(begun).toMatchObject({
+      live: false,
+      rollout: { status: 'running', step: 1, steps: 1, percent: 50, live_deployment_id: first.id },
+    });
+    await on.service.api.call('POST', `${path}/rollout`, { action: 'promote' });
+    expect(await built(on.service, next!)).toMatchObject({ status: 'ready', live: true, previous_id: first.id });
+  });
 
   test('of a hopeless model is worse, names the rows that lost, and deploys nothing', async () => {
     const body = asked({ to: models.hopeless, optimize: 'never', deploy: {} });

@@ -2,7 +2,16 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { buildApp } from '../../../src/platform/http/app.js';
 import type { Db } from '../../../src/platform/db/db.js';
 import { project, seedCandidates, seedRollouts } from '../../platform/http/seed.js';
-import { createEvaluation, createGraphJob, createSession, finish, httpOfFile } from '../../platform/http/support.js';
+import {
+  createEvaluation,
+  createGraphJob,
+  createSession,
+  evaluationRequest,
+  finish,
+  graphRequest,
+  httpOfFile,
+  sessionRequest,
+} from '../../platform/http/support.js';
 
 const url = '/api/v1/online/sessions';
 const http = httpOfFile();
@@ -204,5 +213,34 @@ describe('the numbers of a list', () => {
     await app.close();
     expect(page.items).toBeGreaterThan(one.items);
     expect(page.statements).toBe(one.statements);
+  });
+});
+
+describe('the creator of a job', () => {
+  const source = { messages: [{ role: 'system', content: 'x' }], policy: { model: 'local', provider: 'local' } };
+
+  test.each<[path: string, body: object, stateOf: (id: string) => string]>([
+    [url, { policy_optimization: sessionRequest }, (id) => `${url}/${id}`],
+    ['/api/v1/offline/jobs', evaluationRequest, (id) => `/api/v1/offline/jobs/${id}`],
+    ['/api/graphgen/jobs', graphRequest, (id) => `/api/graphgen/jobs/${id}`],
+    ['/api/harbor/deployments', { name: 'of-a-key', source }, (id) => `/api/harbor/deployments/${id}/status`],
+  ])('is the key that made it: %s', async (path, body, stateOf) => {
+    const { body: key } = await http.call('POST', '/api/v1/admin/keys', { name: 'ci', scopes: ['read', 'write'] });
+    const as = { authorization: `Bearer ${key.key}` };
+    const made = await http.call('POST', path, body, as);
+    expect(made.status).toBe(201);
+    await http.call('POST', path, body);
+    const id = made.body.job_id ?? made.body.id;
+    const by = { key_id: key.key_id, key_name: 'ci' };
+    expect((await http.call('GET', stateOf(id))).body.created_by).toEqual(by);
+    const of = async (creator: string) => {
+      const { body } = await http.call('GET', `${path}?created_by=${creator}`);
+      return (body.data ?? body.deployments) as { job_id?: string; id: string; created_by: object }[];
+    };
+    expect((await of(key.key_id)).map((job) => [job.job_id ?? job.id, job.created_by])).toEqual([[id, by]]);
+    expect(await of('nobody')).toEqual([]);
+    const others = await of('bootstrap_default');
+    expect(others.length).toBeGreaterThan(0);
+    expect(others.every(({ created_by }) => 'key_id' in created_by && created_by.key_id !== key.key_id)).toBe(true);
   });
 });

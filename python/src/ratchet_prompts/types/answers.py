@@ -61,6 +61,7 @@ class JobState(TypedDict):
     status: str
     name: Optional[str]
     tags: List[str]
+    created_by: Optional[Key]
     created_at: str
     error: Optional[str]
     error_details: Optional[Dict[str, Any]]

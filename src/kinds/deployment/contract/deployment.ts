@@ -4,8 +4,10 @@ import { jobKinds } from '../../../core/jobs/kinds.js';
 import {
   containerFields,
   containerUrlSchema,
+  createdByQuery,
   envNameSchema,
   errorDetailsSchema,
+  keyView,
   stuckSchema,
   timestamp,
   warningsSchema,
@@ -23,7 +25,7 @@ import { retiresSchema } from '../../../contracts/retirements.js';
 import { seedsSchema } from '../../../contracts/seeds.js';
 import { runAlways, unlessMissing, valueAt, wholeParameter } from '../../../contracts/validation.js';
 import { provenanceSchema } from './snapshot.js';
-import { keyView, reasonField } from './registry.js';
+import { reasonField } from './registry.js';
 import { canarySchema, canaryView } from './canary.js';
 import { servedPolicySchema } from './served-policy.js';
 import { changeFields, settingViewFields } from './settings.js';
@@ -161,6 +163,7 @@ export const deploymentQuerySchema = z.strictObject({
   tag: tagQuery,
   metadata: metadataQuery,
   archived: archivedQuery,
+  created_by: createdByQuery,
   status: deploymentStatusSchema.optional(),
   limit: wholeParameter(1, 1_000).default(50),
   offset: wholeParameter(0, 1_000_000_000).default(0),

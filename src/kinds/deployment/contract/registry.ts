@@ -1,6 +1,6 @@
 /** The registry of a name: versions, labels, their changes, and the prompt for an application. */
 import { z } from 'zod';
-import { messageSchema, pageQuery, pageSchema, timestamp } from '../../../contracts/common.js';
+import { keyView, messageSchema, pageQuery, pageSchema, timestamp } from '../../../contracts/common.js';
 import { needsOne, withRule } from '../../../contracts/field-rules.js';
 import { unlessMissing, wholeParameter } from '../../../contracts/validation.js';
 
@@ -38,11 +38,6 @@ export const rollBackBodySchema = z
   .strictObject({ reason: reasonField }, 'must be a JSON object, or absent')
   .meta({ id: 'Rollback' })
   .nullish();
-
-export const keyView = z
-  .object({ key_id: z.string(), key_name: z.string() })
-  .nullable()
-  .describe('The key; null: the service.');
 
 const labelFields = { label: z.string(), version: z.int(), deployment_id: z.string() };
 

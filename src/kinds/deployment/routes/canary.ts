@@ -125,18 +125,18 @@ interface Command {
 async function command(
   tx: Tx,
   { caller: { keyId } }: FastifyRequest,
-  { id, orgId, name }: DeploymentRow,
+  { orgId, name }: DeploymentRow,
   { action, reason = null }: Command,
 ): Promise<CanaryView> {
-  const jobId = (await readCanary(tx, id))?.endedAt === null ? id : await readCanaryOf(tx, name);
+  const jobId = await readCanaryOf(tx, name);
   if (jobId === null) throw notRunning(name);
   const job = { orgId, jobId };
   await lockJob(tx, job);
   await lockName(tx, name);
   const canary = await readCanary(tx, jobId);
+  // Its end may have come before the locks.
   if (!canary || canary.endedAt) throw notRunning(name);
-  await act(tx, job, canary, { action, by: { keyId, reason } });
-  return viewOf(tx, (await readCanary(tx, jobId))!);
+  return viewOf(tx, await act(tx, job, canary, { action, by: { keyId, reason } }));
 }
 
 interface Decision {
@@ -144,22 +144,24 @@ interface Decision {
   by: ChangedBy;
 }
 
-async function act(tx: Tx, job: JobRef, canary: Canary, { action, by }: Decision): Promise<void> {
+/** Returns the canary as the decision leaves it. */
+async function act(tx: Tx, job: JobRef, canary: Canary, { action, by }: Decision): Promise<Canary> {
   const { deploymentId, status, state } = canary;
   const evidence = await readEvidence(tx, canary);
   if (action === 'pause' || action === 'resume') {
     const isPaused = action === 'pause';
-    if (status !== (isPaused ? 'running' : 'paused')) return;
-    await setPaused(tx, deploymentId, isPaused);
+    if (status !== (isPaused ? 'running' : 'paused')) return canary;
+    const changed = await setPaused(tx, deploymentId, isPaused);
     if (isPaused) await appendEvents(tx, job, [canaryWaits(state.step, 'paused', evidence, uuid())]);
-    return;
+    return changed!;
   }
   const outcome = action === 'promote' ? 'promoted' : 'rolled_back';
   const because = by.reason === null ? '.' : `: ${by.reason}`;
   const reason = `${action === 'promote' ? 'Promoted' : 'Rolled back'} by hand${because}`;
   if (action === 'promote') await take(tx, job, canary, by);
-  await endCanary(tx, deploymentId, { status: outcome, reason, evidence });
+  const ended = await endCanary(tx, deploymentId, { status: outcome, reason, evidence });
   await appendEvents(tx, job, [canaryDecided({ outcome, by: 'person', evidence }, reason)]);
+  return ended!;
 }
 
 /** Gives the name to the new version; its workflow closes the job. */

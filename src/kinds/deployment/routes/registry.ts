@@ -17,7 +17,7 @@ import {
 import { listChanges } from '../store/changes.js';
 import { listLabels, mostLabels, removeLabel, setLabel } from '../store/names.js';
 import { find, path, tags } from './find.js';
-import { keyView } from './view.js';
+import { keyView } from '../../../jobs/routes/view.js';
 
 const params = z.object({ deployment_id: z.string().describe('A name, or the id of any deployment of it.') });
 const labelParams = params.extend({ label: labelSchema });

@@ -32,6 +32,7 @@ import { findJob } from '../../../jobs/routes/control.js';
 import { labelsOf } from '../../../jobs/routes/labels.js';
 import { retirementWarnings } from '../../../jobs/routes/warnings.js';
 import { bodyProblems, idempotencyHeader, problems } from '../../../platform/http/server/schema.js';
+import { judgesOf, scorerSpec } from '../../../scorers/index.js';
 import { registerModels } from './models.js';
 import { registerSnapshots } from './snapshots.js';
 
@@ -101,8 +102,9 @@ function registerCollection(app: App, deps: HttpDeps): void {
         response: { 200: deploymentListSchema, ...problems(422) },
       },
     },
-    async ({ caller: { orgId }, query: { tag, ...page } }) => {
-      const rows = await deps.db.org(orgId, (tx) => listDeployments(tx, { ...page, tags: [tag ?? []].flat() }));
+    async ({ caller: { orgId }, query: { tag, created_by: createdBy, ...page } }) => {
+      const tags = [tag ?? []].flat();
+      const rows = await deps.db.org(orgId, (tx) => listDeployments(tx, { ...page, createdBy, tags }));
       return { deployments: rows.map(deploymentSummary) };
     },
   );
@@ -123,7 +125,8 @@ async function creationOf(
     : { judged: { source: resolved.source, gate: null, container: null } };
   if (rollout) await requireNoCanary(deps, request, name);
   const { labels: kept, warnings } = labelsOf(labels);
-  const models = [...resolved.models, ...(fallbacks?.models ?? [])];
+  const judges = settings.judge?.scorer ? judgesOf(scorerSpec(settings.judge.scorer, '')) : [];
+  const models = [...resolved.models, ...(fallbacks?.models ?? []), ...judges];
   return {
     labels: kept,
     warnings: [...warnings, ...retirementWarnings(models)],

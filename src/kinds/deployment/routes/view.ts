@@ -4,14 +4,12 @@ import { firstToRetire, type ModelName } from '../../../core/retirements/lookup.
 import { jobKinds } from '../../../core/jobs/kinds.js';
 import type { deploymentListSchema, deploymentSchema, GateView } from '../contract/deployment.js';
 import type { DeploymentSettings } from '../contract/settings.js';
-import type { keyView as keySchema } from '../contract/registry.js';
 import type { CanaryView } from '../contract/canary.js';
-import type { Key } from '../store/changes.js';
 import type { DeploymentHead, DeploymentRow } from '../store/deployments.js';
 import type { Retires } from '../../../contracts/retirements.js';
 import type { OpenEvaluation } from '../store/gate.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
-import { iso, isoOrNull, rowsView, stuckView } from '../../../jobs/routes/view.js';
+import { iso, isoOrNull, keyView, rowsView, stuckView } from '../../../jobs/routes/view.js';
 import { webhookView } from '../../../jobs/routes/webhooks.js';
 
 export const deploymentsBase = jobKinds.deployment.path;
@@ -85,9 +83,6 @@ export function deploymentView(
 function settingsView({ log, fallbacks, limits, judge }: DeploymentSettings) {
   return { log: log ?? null, fallbacks: fallbacks ?? null, limits: limits ?? null, judge: judge ?? null };
 }
-
-/** A key that made a change. */
-export const keyView = (key: Key): z.output<typeof keySchema> => key && { key_id: key.keyId, key_name: key.keyName };
 
 /** Inference URLs of a deployment and its name. */
 export function completionUrls({ id, name }: { id: string; name: string }, publicUrl: string) {

@@ -78,13 +78,14 @@ export async function readCanaryOf(tx: Tx, name: string): Promise<string | null>
   return row?.id ?? null;
 }
 
-/** Pauses or resumes an open canary; the time of its step stands meanwhile. */
-export async function setPaused(tx: Tx, deploymentId: string, isPaused: boolean): Promise<void> {
-  await tx.query(
+/** Pauses or resumes a canary; the time of its step stands meanwhile. null: it is not open. */
+export async function setPaused(tx: Tx, deploymentId: string, isPaused: boolean): Promise<Canary | null> {
+  const [row] = await tx.query<Canary>(
     `update deployment_canaries set status = $2, state = state || jsonb_build_object('atMs', $3::float8)
-      where deployment_id = $1 and ended_at is null`,
+      where deployment_id = $1 and ended_at is null returning ${columns}`,
     [deploymentId, isPaused ? 'paused' : 'running', Date.now()],
   );
+  return row ?? null;
 }
 
 /** Stores what a look has found. */
@@ -108,20 +109,20 @@ export interface CanaryEnd {
   evidence: CanaryEvidence | null;
 }
 
-/** Ends an open canary: its name serves one version again. Returns whether this call did it. */
+/** Ends an open canary: its name serves one version again. null: none is open. */
 export async function endCanary(
   tx: Tx,
   deploymentId: string,
   { status, reason, evidence }: CanaryEnd,
-): Promise<boolean> {
-  const rows = await tx.query(
+): Promise<Canary | null> {
+  const [ended] = await tx.query<Canary>(
     `update deployment_canaries set status = $2, reason = $3, evidence = $4, ended_at = clock_timestamp()
-      where deployment_id = $1 and ended_at is null returning deployment_id`,
+      where deployment_id = $1 and ended_at is null returning ${columns}`,
     [deploymentId, status, reason, evidence ? toJsonb(evidence) : null],
   );
   // Its state has what they showed.
-  if (rows.length > 0) await tx.query('delete from canary_values where deployment_id = $1', [deploymentId]);
-  return rows.length > 0;
+  if (ended) await tx.query('delete from canary_values where deployment_id = $1', [deploymentId]);
+  return ended ?? null;
 }
 
 /** What both versions have counted; in a shadow the new one's are those of the shadow. */

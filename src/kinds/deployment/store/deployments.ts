@@ -7,7 +7,7 @@ import type { DeploymentSettings } from '../contract/settings.js';
 import type { SnapshotContent } from '../contract/snapshot.js';
 import type { ModelName } from '../../../core/retirements/lookup.js';
 import type { Tx } from '../../../platform/db/db.js';
-import { fallbackModels, servedModels } from './named-models.js';
+import { allModels } from './named-models.js';
 import type { JobRef } from '../../../jobs/store/events.js';
 import type { Stuck } from '../../../jobs/store/stuck.js';
 import { JobPage } from '../../../jobs/store/list-pages.js';
@@ -15,7 +15,7 @@ import { webhookOf, type WebhookState } from '../../../jobs/store/webhooks.js';
 import { toJsonb } from '../../../platform/db/json.js';
 import type { JobFault } from '../../../core/jobs/fault.js';
 import { parseRef } from '../../../core/deployments/ref.js';
-import { keyOf, type Key } from './changes.js';
+import { keyOf, type NamedKey } from '../../../access/store/keys.js';
 import { idOfPart, labelsOf, refValues, settingsOf } from './resolve.js';
 
 /** The gate's comparison, seed by seed, and its result; ids are of evaluations. */
@@ -36,7 +36,7 @@ export interface DeploymentRow extends Omit<Marks, 'name'>, Record<string, unkno
   version: number;
   /** Of its name. */
   labels: string[];
-  createdBy: Key;
+  createdBy: NamedKey;
   reason: string | null;
   status: DeploymentStatus;
   live: boolean;
@@ -78,7 +78,7 @@ const error = `coalesce(j.error_details, case j.status when 'cancelled' then '${
 const registered = `d.version, d.reason, ${labelsOf('d')} as labels, ${keyOf('j.key_id')} as "createdBy"`;
 const columns = `d.id, d.org_id as "orgId", d.name, ${registered}, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
   j.tags, j.metadata, j.notes, j.archived, j.spec, ${settingsOf('d')} as settings, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
-  j.completed_at as "completedAt", ${servedModels} || ${fallbackModels} as models, ${error} as "errorDetails", j.stuck, j.warnings, ${webhookOf('j.id')} as webhook, j.workflow_id as "workflowId",
+  j.completed_at as "completedAt", ${allModels} as models, ${error} as "errorDetails", j.stuck, j.warnings, ${webhookOf('j.id')} as webhook, j.workflow_id as "workflowId",
    (select s.content->'provenance' from snapshots s where s.org_id = d.org_id and s.id = d.snapshot_id) as provenance`;
 const tables = `deployments d join jobs j on j.id = d.id
   left join deployment_names n on n.org_id = d.org_id and n.name = d.name and n.deployment_id = d.id`;
@@ -162,6 +162,8 @@ export async function listDeployments(
     metadata?: Labels['metadata'] | undefined;
     /** true: archived ones, too. */
     archived?: boolean;
+    /** The id of a key. */
+    createdBy?: string | undefined;
     limit: number;
     offset: number;
   },
@@ -174,7 +176,7 @@ export async function listDeployments(
   if (page.status !== undefined) ids.add(`${status} = ${ids.value(page.status)}`);
   return tx.query<DeploymentHead & Record<string, unknown>>(
     `select d.id, d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
-            ${registered}, ${servedModels} || ${fallbackModels} as models, j.stuck, j.tags, j.metadata, j.notes, j.archived, j.created_at as "createdAt" from ${tables}
+            ${registered}, ${allModels} as models, j.stuck, j.tags, j.metadata, j.notes, j.archived, j.created_at as "createdAt" from ${tables}
       where d.id = any(array(${ids.ids({ ...page, join: isNamed ? 'join deployments d on d.id = j.id' : '' })}))
       order by j.created_at desc, j.id desc`,
     ids.values,

@@ -9,13 +9,21 @@ const namesIn = (policies: string) => `(
     from jsonb_array_elements(${policies}) p where p->>'model' is not null)`;
 
 /** SQL of the models of deployment `d` with job `j`: of its snapshot, else of its request. */
-export const servedModels = namesIn(`coalesce(
+const servedModels = namesIn(`coalesce(
   (select coalesce(s.policies::jsonb, jsonb_build_array(s.policy::jsonb)) from snapshots s
     where s.org_id = d.org_id and s.id = d.snapshot_id),
   jsonb_build_array(j.spec->'source'->'policy'))`);
 
 /** SQL of the models of the fallbacks of deployment `d`. */
-export const fallbackModels = namesIn(`coalesce(${settingsOf('d')}->'fallbacks'->'models', '[]')`);
+const fallbackModels = namesIn(`coalesce(${settingsOf('d')}->'fallbacks'->'models', '[]')`);
+
+/** SQL of the models of the judge of deployment `d`, those in the parts of its scorer included. */
+const judgeModels = namesIn(`coalesce(
+  jsonb_path_query_array(${settingsOf('d')}, '$.judge.scorer')
+    || jsonb_path_query_array(${settingsOf('d')}, '$.judge.scorer.parts[*].scorer'), '[]')`);
+
+/** SQL of all models of deployment `d` with job `j`; those that it serves come first. */
+export const allModels = `${servedModels} || ${fallbackModels} || ${judgeModels}`;
 
 /** A deployment with a snapshot. */
 export interface NamingDeployment extends Record<string, unknown> {
@@ -24,9 +32,10 @@ export interface NamingDeployment extends Record<string, unknown> {
   live: boolean;
   models: ModelName[];
   fallbacks: ModelName[];
+  judges: ModelName[];
 }
 
-const columns = `d.id, d.name, ${servedModels} as models, ${fallbackModels} as fallbacks`;
+const columns = `d.id, d.name, ${servedModels} as models, ${fallbackModels} as fallbacks, ${judgeModels} as judges`;
 
 /** The deployments that serve names, by name. */
 export async function listLiveModels(tx: Tx, limit: number): Promise<NamingDeployment[]> {

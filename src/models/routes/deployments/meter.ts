@@ -117,13 +117,14 @@ export class DeploymentMeter {
     pending.waiting.delete(done);
   }
 
-  /** The failure and the texts of a request. */
+  /** The failure and the texts of a request; of a shadow only what is judged. */
   private addDetails(pending: PendingCounts, call: CountedCall, request: CountedRequest, at: string): void {
-    const { deploymentId, answerId, correlationId } = call;
+    const { deploymentId, answerId, correlationId, isShadow = false } = call;
     const { outcome, failure, latencyMs, promptTokens, completionTokens, costUsd, texts, toJudge } = request;
     const about = { deploymentId, answerId, at, latencyMs };
-    if (failure) pending.addFailure({ ...about, ...failure });
     if (toJudge) pending.addToJudge({ deploymentId, answerId, ...toJudge });
+    if (isShadow) return;
+    if (failure) pending.addFailure({ ...about, ...failure });
     if (!texts) return;
     const details = { outcome, code: failure?.code ?? null, promptTokens, completionTokens, costUsd, correlationId };
     if (!pending.addTexts({ ...about, ...details, ...texts }))

@@ -70,10 +70,10 @@ async function usesOf({ db }: HttpDeps, orgId: string, all: boolean): Promise<{ 
   });
 }
 
-function usesOfDeployment({ id, name, live, models, fallbacks }: NamingDeployment): Use[] {
+function usesOfDeployment({ id, name, live, models, fallbacks, judges }: NamingDeployment): Use[] {
   const of = (role: ModelRole, named: NamingDeployment['models']) =>
     named.map(({ provider, model }): Use => ({ kind: 'deployment', id, name, live, role, provider, model }));
-  return [...of('policy', models), ...of('fallback', fallbacks)];
+  return [...of('policy', models), ...of('fallback', fallbacks), ...of('judge', judges)];
 }
 
 type Lists = ReadonlyMap<string, ListedEnd | null>;

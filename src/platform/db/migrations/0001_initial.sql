@@ -234,6 +234,7 @@ create table jobs (
 create index jobs_by_org on jobs (org_id, kind, created_at desc, id desc);
 create index jobs_unarchived on jobs (org_id, kind, created_at desc, id desc) where not archived;
 create index jobs_by_status on jobs (org_id, kind, status, created_at desc, id desc);
+create index jobs_by_key on jobs (org_id, kind, key_id, created_at desc, id desc) where key_id is not null;
 create index jobs_named on jobs (org_id, kind, created_at desc, id desc) include (name, archived) where name is not null;
 -- What needs a job that is to be deleted.
 create index jobs_by_source on jobs (source_job_id) where source_job_id is not null;

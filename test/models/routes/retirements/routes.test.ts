@@ -73,6 +73,23 @@ describe('what names a model with a known end', () => {
     expect(body).toMatchObject({ complete: true });
   });
 
+  test('is each model of the judge of a name, and of the parts of its scorer', async () => {
+    const rubric = (model: object) => ({ type: 'rubric', criteria: '- polite (1): Is it polite?', ...model });
+    const parts = [retired, staying, retiring].map((model) => ({ scorer: rubric(model) }));
+    const [one, several] = [
+      await deploy(staying, { judge: { scorer: rubric(retired) } }),
+      await deploy(staying, { judge: { scorer: { type: 'weighted', parts } } }),
+    ];
+    const body = await read();
+    expect(told(body, one)).toEqual([['deployment', 0, true, 'judge', 'gpt-4']]);
+    expect(told(body, several)).toEqual([
+      ['deployment', 0, true, 'judge', 'gpt-4'],
+      ['deployment', 0, true, 'judge', 'gpt-4.1-mini'],
+    ]);
+    await it.http.call('PATCH', `${base}/${one}`, { judge: null });
+    expect(told(await read(), one)).toEqual([]);
+  });
+
   test('is each open job, and no closed one', async () => {
     const { http } = it;
     const session = await createSession(http, { policy: staying, proposer: retired });
@@ -189,6 +206,10 @@ describe('a deployment shows', () => {
     expect(await shown(id)).toMatchObject({ model: 'gpt-4' });
     await it.http.call('PATCH', `${base}/${id}`, { fallbacks: null });
     expect(await shown(id)).toMatchObject({ model: 'gpt-4.1-mini' });
+    const judged = await deploy(staying, {
+      judge: { scorer: { type: 'rubric', criteria: '- polite (1): Is it polite?', ...retired } },
+    });
+    expect(await shown(judged)).toMatchObject({ model: 'gpt-4' });
   });
 
   test('one before it is built', async () => {
@@ -197,11 +218,12 @@ describe('a deployment shows', () => {
   });
 });
 
-test('a create warns of its models and fallbacks, each once', async () => {
+test('a create warns of its models, fallbacks and judges, each once', async () => {
   const { body } = await it.create({
     name: 'warned',
     source: { messages, policy: retired },
-    fallbacks: { models: [retired, retiring, staying] },
+    fallbacks: { models: [retired, staying] },
+    judge: { scorer: { type: 'rubric', criteria: '- polite (1): Is it polite?', ...retiring } },
   });
   expect(body.warnings).toEqual([
     'Model gpt-4 of openai retired on 2026-10-23; the vendor names gpt-5.6-sol.',
