@@ -4,10 +4,10 @@ import type { concurrencySchema, jobFields, keyView as keySchema, usageSchema } 
 import type { rowsViewSchema } from '../../datasets/contract/rows.js';
 import { stopAdvice } from '../../core/events/jobs.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
-import type { NamedKey } from '../../access/store/keys.js';
 import type { readConcurrency } from '../store/concurrency.js';
 import type { Usage } from '../store/usage.js';
 import type { JobRow, SessionHead } from '../store/jobs.js';
+import type { NamedKey } from '../store/named-keys.js';
 import type { Stuck } from '../store/stuck.js';
 import type { HttpDeps } from '../../platform/http/deps.js';
 import { webhookView } from './webhooks.js';
