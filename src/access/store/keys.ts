@@ -48,14 +48,6 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** A key with its name; null: the service. */
-export type NamedKey = { keyId: string; keyName: string } | null;
-
-/** SQL of the key with this id as JSON; null: none. */
-export const keyOf = (id: string): string =>
-  `(select json_build_object('keyId', k.id, 'keyName', k.name) from api_keys k
-     where k.org_id = current_setting('app.org') and k.id = ${id})`;
-
 /** A new API key: `rk_`, 8 public characters, `_`, 32 secret characters (190 bits), 6 of CRC-32. */
 export function generateKey(): string {
   const start = `rk_${randomText(8)}_${randomText(32)}`;

@@ -1,5 +1,5 @@
 import { v7 as uuid } from 'uuid';
-import { keyOf, type NamedKey } from '../../../access/store/keys.js';
+import { keyOf, type NamedKey } from '../../../jobs/store/named-keys.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { positionColumn, type Position } from '../../../platform/db/positions.js';
 
