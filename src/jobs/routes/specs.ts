@@ -91,10 +91,19 @@ function priceErrors(
   path: Path,
 ): FieldError[] {
   if (budget?.max_cost_usd === undefined) return [];
-  const judge = rows && judgesOf(rows.scorer).find((judge) => unknownPrice(judge) !== null);
   // Live traffic is paid by its callers: the budget covers the proposer only.
-  const paid = rollouts === 'caller' ? { proposer: proposer ?? policy } : { policy, proposer, ...(judge && { judge }) };
-  return Object.entries(paid).flatMap(([name, model]) => {
+  if (rollouts === 'caller') return budgetErrors({ proposer: proposer ?? policy }, [], path);
+  return budgetErrors({ policy, proposer }, rows ? judgesOf(rows.scorer) : [], path);
+}
+
+/** One error per role of a model without a price, of the field that limits dollars. */
+export function budgetErrors(
+  models: Readonly<Record<string, Pick<PolicySpec, 'provider' | 'model'> | undefined>>,
+  judges: readonly PolicySpec[],
+  path: Path,
+): FieldError[] {
+  const judge = judges.find((judge) => unknownPrice(judge) !== null);
+  return Object.entries({ ...models, ...(judge && { judge }) }).flatMap(([name, model]) => {
     const reason = model && unknownPrice(model);
     return reason ? [{ pointer: pointerOf(path), message: `needs known prices: ${name}: ${reason}` }] : [];
   });
