@@ -1,3 +1,4 @@
+import { checkupActivities } from './checkups/advance.js';
 import { deploymentActivities } from './deployments/build.js';
 import { judgeActivities } from './deployments/judge-answers.js';
 import type { ActivityDeps } from './deps.js';
@@ -12,7 +13,8 @@ import { driveActivity } from './lifecycle/drive.js';
 
 export type { GateEvaluation } from '../src/kinds/deployment/store/gate.js';
 export type { CommandOutcome, ControlState } from '../src/jobs/store/decisions/record.js';
-export type { MigrationJob } from './migrations/advance.js';
+export type { Ending } from './close-job.js';
+export type { Advanced, PartJob } from './jobs/parts.js';
 export type { GateRun } from './deployments/gate.js';
 export type { Rest, ShownSlice } from './drive/rest.js';
 export type { Finished } from './lifecycle/lifecycle.js';
@@ -27,6 +29,7 @@ export function createActivities(deps: ActivityDeps) {
     ...deploymentActivities(deps),
     ...judgeActivities(deps),
     ...migrationActivities(deps),
+    ...checkupActivities(deps),
     ...awaitChildActivities(deps),
     ...webhookActivities(deps),
   };

@@ -69,7 +69,7 @@ export const { record, stopWork, finish, openGateEvaluation, readShownJob } = de
 export const { awaitsTraffic, readTimeLeft, recordIgnored, isDelivered, abandonWebhook } = decisiveTransaction;
 export const { snapshotSource, nextIncumbent, nextRepeats, concludeGate, promoteDeployment, closeDeployment } =
   decisiveTransaction;
-export const { readChildJob, advanceMigration, closeMigration } = decisiveTransaction;
+export const { readChildJob, advanceMigration, closeMigration, advanceCheckup, closeCheckup } = decisiveTransaction;
 export const { awaitChildJob, followCanary } = waits;
 export const { requestCancellation } = requests;
 export const { prepare } = probes;

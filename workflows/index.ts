@@ -1,3 +1,4 @@
+export { checkupWorkflow } from './checkups/workflow.js';
 export { deploymentWorkflow } from './deployments/workflow.js';
 export { migrationWorkflow } from './migrations/workflow.js';
 // One workflow; operators see the kind of a job by the name.

@@ -49,13 +49,13 @@ export interface DeploymentView {
 }
 export const deploymentStatusQuery = defineQuery<DeploymentView>('status');
 
-/** The answer of a migration to the same query. `step` and `job`: the job that it waits for. */
-export interface MigrationView {
+/** The answer of a migration or a checkup to it. `step` and `job`: the job that it waits for. */
+export interface PartsView {
   status: 'running' | 'completed' | 'failed' | 'cancelled';
   step?: string;
   job?: string;
 }
-export const migrationStatusQuery = defineQuery<MigrationView>('status');
+export const partsStatusQuery = defineQuery<PartsView>('status');
 
 /** Search attributes for filters in the Temporal UI: the kind of a job is its WorkflowType. */
 export const orgAttribute = defineSearchAttributeKey('RatchetOrg', SearchAttributeType.KEYWORD);

@@ -1,37 +1,21 @@
 import type { NewEvent } from '../../src/core/events/event.js';
 import { endEvents } from '../../src/core/events/jobs.js';
 import { migrationJudged, migrationStep } from '../../src/core/events/migrations.js';
-import { jobKinds, kindOf } from '../../src/core/jobs/kinds.js';
 import type { JobOutcome } from '../../src/core/jobs/outcome.js';
 import type { MigrationSpec } from '../../src/core/jobs/spec.js';
-import { nextStep, sides, type MigrationStep, type Part, type Side } from '../../src/core/migrations/steps.js';
+import { nextStep, sides, type MigrationStep, type Side } from '../../src/core/migrations/steps.js';
 import { finishJob, writeDecision } from '../../src/jobs/store/decisions/record.js';
 import type { JobRef } from '../../src/jobs/store/events.js';
 import type { MigrationProjection } from '../../src/jobs/store/projection.js';
 import { readSpec } from '../../src/jobs/store/spec.js';
-import { insertTrace, readTrace } from '../../src/jobs/store/traces.js';
 import { readLive } from '../../src/kinds/deployment/store/served.js';
-import { insertDeploymentOf, insertPart, type KnownMigration } from '../../src/kinds/migration/store/jobs.js';
+import { insertDeploymentOf, insertMigrationPart, type KnownMigration } from '../../src/kinds/migration/store/jobs.js';
 import { partId, readRecord } from '../../src/kinds/migration/store/record.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import { jobSpan } from '../../src/tracing/spans.js';
 import { closeJob, type Ending } from '../close-job.js';
 import type { ActivityDeps } from '../deps.js';
+import { endedWith, noteRunning, readKey, readProjection, runPart, tracePart, type Advanced } from '../jobs/parts.js';
 import { lockOwnJob, lockOwnOpenJob } from '../own-job.js';
-
-/** A job that a migration runs. */
-export interface MigrationJob {
-  part: Part;
-  jobId: string;
-  algorithm: string;
-  /** The name that the migration is of. */
-  name: string;
-  title: string;
-}
-
-/** `deployment`: its id where one is to be started. */
-export type Advanced =
-  { kind: 'run'; job: MigrationJob } | { kind: 'ended'; deployment: { jobId: string; name: string } | null };
 
 export function migrationActivities(deps: ActivityDeps) {
   const { db, metrics } = deps;
@@ -44,8 +28,10 @@ export function migrationActivities(deps: ActivityDeps) {
       const { advanced, isClosed } = await db.org(job.orgId, async (tx) => {
         const spec = await readSpec<MigrationSpec>(tx, job.jobId);
         // An earlier attempt ended it, and its result was lost.
-        if ((await lockOwnJob(tx, job)).status === 'completed')
-          return { advanced: ended(spec, (await readProjection(tx, job)).deploymentId), isClosed: false };
+        if ((await lockOwnJob(tx, job)).status === 'completed') {
+          const { deploymentId } = await readProjection<MigrationProjection>(tx, job);
+          return { advanced: endedWith(spec.name, deploymentId), isClosed: false };
+        }
         const { status } = await lockOwnOpenJob(tx, job);
         const record = await readRecord(tx, job.jobId, spec);
         const migration: KnownMigration = { ...job, spec, record };
@@ -57,14 +43,14 @@ export function migrationActivities(deps: ActivityDeps) {
         const { next } = step;
         if (next.kind === 'conclude')
           return conclude(tx, migration, { judged: step.judged, side: next.side, events: judged });
-        await tx.query(
-          'update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1',
-          [job.jobId],
-        );
-        await openPart(tx, migration, next.part);
-        const begun = migrationStep(next.part, partId(job.jobId, next.part));
-        await writeDecision(tx, job, { projection: { judged: step.judged }, events: [...judged, begun] }, status);
-        return { advanced: { kind: 'run' as const, job: jobOf(migration, next.part) }, isClosed: false };
+        await noteRunning(tx, job);
+        const { part } = next;
+        const id = partId(job.jobId, part);
+        if (await insertMigrationPart(tx, migration, part)) await tracePart(tx, job, id);
+        const events = [...judged, migrationStep(part, id)];
+        await writeDecision(tx, job, { projection: { judged: step.judged }, events }, status);
+        const algorithm = part === 'session' ? spec.session!.search.algorithm : 'none';
+        return { advanced: runPart(part, id, { name: spec.name, algorithm }), isClosed: false };
       });
       if (isClosed) metrics.jobEnded('migration', 'completed');
       return advanced;
@@ -75,33 +61,6 @@ export function migrationActivities(deps: ActivityDeps) {
       closeJob(deps, 'migration', job, ending),
   };
 }
-
-async function readProjection(tx: Tx, { jobId }: JobRef): Promise<MigrationProjection> {
-  const [row] = await tx.query<{ projection: MigrationProjection }>('select projection from jobs where id = $1', [
-    jobId,
-  ]);
-  return row!.projection;
-}
-
-/** Stores a job of a migration, with a span below that of the migration. */
-async function openPart(tx: Tx, migration: KnownMigration, part: Part): Promise<void> {
-  const { orgId } = migration;
-  const jobId = partId(migration.jobId, part);
-  const isNew = await insertPart(tx, migration, part);
-  const trace = isNew && (await readTrace(tx, migration.jobId));
-  if (trace) await insertTrace(tx, { orgId, jobId }, { ...trace, parentId: jobSpan(trace).spanId });
-}
-
-function jobOf({ jobId, spec }: KnownMigration, part: Part): MigrationJob {
-  const id = partId(jobId, part);
-  const algorithm = part === 'session' ? spec.session!.search.algorithm : 'none';
-  return { part, jobId: id, algorithm, name: spec.name, title: jobKinds[kindOf(id)!].title(algorithm) };
-}
-
-const ended = ({ name }: MigrationSpec, deploymentId: string | undefined): Advanced => ({
-  kind: 'ended',
-  deployment: deploymentId === undefined ? null : { jobId: deploymentId, name },
-});
 
 type Answer = Pick<MigrationStep, 'judged'> & { side: Side; events: NewEvent[] };
 
@@ -129,10 +88,5 @@ async function conclude(tx: Tx, migration: KnownMigration, { side, judged, event
     accepted: [],
     events: [...events, ...endEvents('migration', { status: 'completed' }, { note })],
   });
-  return { advanced: ended(spec, projection.deploymentId), isClosed };
-}
-
-async function readKey(tx: Tx, { jobId }: JobRef): Promise<string | null> {
-  const [row] = await tx.query<{ key: string | null }>('select key_id as key from jobs where id = $1', [jobId]);
-  return row!.key;
+  return { advanced: endedWith(spec.name, projection.deploymentId), isClosed };
 }

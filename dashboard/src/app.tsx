@@ -78,7 +78,7 @@ const pages = new Map<string, () => ComponentChildren>([
   [jobKinds.deployment.page, DeploymentsPage],
 ]);
 
-const jobPages: Record<JobKind, (props: { id: string }) => ComponentChildren> = {
+const jobPages: Partial<Record<JobKind, (props: { id: string }) => ComponentChildren>> = {
   session: SessionPage,
   evaluation: EvaluationPage,
   graph: GraphPage,

@@ -1,6 +1,13 @@
 import { Keys, Organizations, ProviderKeys } from './access.js';
 import { Datasets } from './datasets.js';
-import { Deployments, Migrations, type DeploymentHandle, type MigrationHandle } from './deployments.js';
+import {
+  Checkups,
+  Deployments,
+  Migrations,
+  type CheckupHandle,
+  type DeploymentHandle,
+  type MigrationHandle,
+} from './deployments.js';
 import { Evaluations, type EvaluationHandle } from './evaluations.js';
 import { Graphs, type GraphHandle } from './graphs.js';
 import type { Creation } from './handle.js';
@@ -20,6 +27,7 @@ export class Ratchet extends Operations {
   readonly graphs = new Graphs(this);
   readonly deployments = new Deployments(this);
   readonly migrations = new Migrations(this);
+  readonly checkups = new Checkups(this);
   readonly datasets = new Datasets(this);
   readonly orgs = new Organizations(this);
   readonly keys = new Keys(this);
@@ -43,11 +51,14 @@ export class Ratchet extends Operations {
   }
 
   /** What runs under an id, of which the prefix names the kind; any other id is a deployment's. */
-  handle(id: string): SessionHandle | EvaluationHandle | GraphHandle | DeploymentHandle | MigrationHandle {
+  handle(
+    id: string,
+  ): SessionHandle | EvaluationHandle | GraphHandle | DeploymentHandle | MigrationHandle | CheckupHandle {
     if (id.startsWith('ses_')) return this.sessions.handle(id);
     if (id.startsWith('evl_')) return this.evaluations.handle(id);
     if (id.startsWith('grf_')) return this.graphs.handle(id);
     if (id.startsWith('mig_')) return this.migrations.handle(id);
+    if (id.startsWith('chk_')) return this.checkups.handle(id);
     return this.deployments.handle(id);
   }
 

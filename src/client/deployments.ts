@@ -123,6 +123,18 @@ export class DeploymentHandle extends Handle<Answer<'getDeployment'>, Answer<'cr
     return creation(made, (created) => new MigrationHandle(this.client, created.job_id, created));
   }
 
+  /** Checks what the name serves again, and improves it if asked for. */
+  checkUp(body?: Body<'createCheckup'>, options?: CallOptions): Creation<CheckupHandle> {
+    const made = this.client.request('createCheckup', { ...options, path: this.path, body });
+    return creation(made, (created) => new CheckupHandle(this.client, created.job_id, created));
+  }
+
+  /** Searches a better prompt on recent requests, and rolls it out. */
+  improve(body?: Body<'improveDeployment'>, options?: CallOptions): Creation<CheckupHandle> {
+    const made = this.client.request('improveDeployment', { ...options, path: this.path, body });
+    return creation(made, (created) => new CheckupHandle(this.client, created.job_id, created));
+  }
+
   /** Changes settings and labels, or archives. */
   update(body: Body<'updateDeployment'>, options?: CallOptions): Promise<Answer<'updateDeployment'>> {
     return this.client.request('updateDeployment', { ...options, path: this.path, body });
@@ -166,6 +178,46 @@ export class Migrations extends Resource {
 
   list(query?: Query<'listMigrations'>, options?: CallOptions): AsyncGenerator<Item<'listMigrations'>, void> {
     return this.client.list('listMigrations', { ...options, query });
+  }
+}
+
+/** A checkup; `wait` ends with its verdict. */
+export class CheckupHandle extends Handle<Answer<'getCheckup'>, Answer<'createCheckup'>> {
+  private get path() {
+    return { job_id: this.id };
+  }
+
+  get(options?: CallOptions): Promise<Answer<'getCheckup'>> {
+    return this.client.request('getCheckup', { ...options, path: this.path });
+  }
+
+  events(options?: EventOptions): AsyncGenerator<Event, void> {
+    return this.client.events('listCheckupEvents', { ...options, path: this.path });
+  }
+
+  /** Approves or rejects the deployment of its winner. */
+  decide(body: Body<'decideCheckup'>, options?: CallOptions): Promise<Answer<'decideCheckup'>> {
+    return this.client.request('decideCheckup', { ...options, path: this.path, body });
+  }
+
+  /** Ends it, with the job that it waits for. */
+  cancel(options?: CallOptions): Promise<Answer<'cancelCheckup'>> {
+    return this.client.request('cancelCheckup', { ...options, path: this.path });
+  }
+
+  delete(options?: CallOptions): Promise<undefined> {
+    return this.client.request('deleteCheckup', { ...options, path: this.path });
+  }
+}
+
+/** `client.checkups` */
+export class Checkups extends Resource {
+  handle(id: string): CheckupHandle {
+    return new CheckupHandle(this.client, id);
+  }
+
+  list(query?: Query<'listCheckups'>, options?: CallOptions): AsyncGenerator<Item<'listCheckups'>, void> {
+    return this.client.list('listCheckups', { ...options, query });
   }
 }
 

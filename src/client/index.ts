@@ -8,7 +8,7 @@
  */
 export { all } from './all.js';
 export { Ratchet } from './client.js';
-export { DeploymentHandle, MigrationHandle } from './deployments.js';
+export { CheckupHandle, DeploymentHandle, MigrationHandle } from './deployments.js';
 export { RatchetError, type FieldError } from './errors.js';
 export { EvaluationHandle } from './evaluations.js';
 export { GraphHandle } from './graphs.js';

@@ -28,7 +28,7 @@ export const retirementQuerySchema = z.strictObject({
 });
 
 /** What may name a model. */
-const namingKinds = ['deployment', 'session', 'evaluation', 'graph', 'migration'] as const;
+const namingKinds = ['deployment', 'session', 'evaluation', 'graph', 'migration', 'checkup'] as const;
 /** As what. */
 export const modelRoles = ['policy', 'proposer', 'judge', 'fallback'] as const;
 export type ModelRole = (typeof modelRoles)[number];

@@ -8,7 +8,7 @@ export const kinds = {
 } as const satisfies Record<RunKind, object>;
 
 /** The kinds that have rollouts. */
-export type RunKind = Exclude<JobKind, 'deployment' | 'migration'>;
+export type RunKind = Exclude<JobKind, 'deployment' | 'migration' | 'checkup'>;
 export const runKinds = Object.keys(kinds) as RunKind[];
 
 /** The kind of a job. An id of no kind is looked up as a session's: the service knows neither. */

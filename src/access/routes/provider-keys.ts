@@ -88,7 +88,10 @@ export function registerProviderKeys(app: App, deps: HttpDeps): void {
 }
 
 /** The dependencies, with providers checked as the caller's organization can use them. */
-export async function checkedForCaller(deps: HttpDeps, { caller }: FastifyRequest): Promise<HttpDeps> {
+export async function checkedForCaller(
+  deps: HttpDeps,
+  { caller }: { caller: Pick<FastifyRequest['caller'], 'orgId'> },
+): Promise<HttpDeps> {
   const own = await ownProviders(deps.db, caller.orgId);
   return { ...deps, checkProvider: (name) => deps.checkProvider(name, own) };
 }

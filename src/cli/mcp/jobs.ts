@@ -17,7 +17,7 @@ const pollMs = 500;
 const jobsShown = 20;
 const newest = 1_000;
 
-type Job = Answer<'getSession' | 'getEvaluation' | 'getGraphJob' | 'getDeployment' | 'getMigration'>;
+type Job = Answer<'getSession' | 'getEvaluation' | 'getGraphJob' | 'getDeployment' | 'getMigration' | 'getCheckup'>;
 
 /** Tools that list and watch jobs. */
 export function registerJobTools(server: McpServer, service: ToolService): void {

@@ -31,6 +31,18 @@ const shownOf: Record<JobKind, readonly string[]> = {
     'warnings',
     'error',
   ],
+  checkup: [
+    ...ofEveryJob,
+    'verdict',
+    'checkup_number',
+    'rows',
+    'traffic',
+    'improvement',
+    'worse',
+    'approval',
+    'deployment_id',
+    'not_deployed',
+  ],
   migration: [...ofEveryJob, 'to', 'max_loss', 'verdict', 'side', 'same_prompt', 'optimized', 'worse', 'deployment_id'],
 };
 

@@ -1,5 +1,6 @@
 /** All codes of errors with their meaning: types of errors and the reference come from here. */
 import { callCodes } from './calls.js';
+import { deploymentCodes } from './deployments.js';
 import { jobCodes } from './jobs.js';
 import { loadCodes } from './load.js';
 import { requestCodes } from './requests.js';
@@ -7,7 +8,7 @@ import { rolloutCodes } from './rollouts.js';
 import { stateCodes } from './states.js';
 
 /** Codes that an answer to a request may have. */
-const answerCodes = { ...requestCodes, ...stateCodes, ...loadCodes, ...callCodes } as const;
+const answerCodes = { ...requestCodes, ...stateCodes, ...deploymentCodes, ...loadCodes, ...callCodes } as const;
 
 export const errorCodes = { ...answerCodes, ...jobCodes, ...rolloutCodes } as const;
 

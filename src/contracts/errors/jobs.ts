@@ -114,6 +114,13 @@ export const jobCodes = {
     meaning: 'An evaluation or the session of a migration failed or was cancelled',
     remedy: 'Fix the cause that the message names, then migrate again',
   },
+  checkup_step_failed: {
+    status: [],
+    at: ['error_details'],
+    retry: true,
+    meaning: 'An evaluation or the session of a checkup failed or was cancelled',
+    remedy: 'Fix the cause that the message names, then check up again; what it has judged stays',
+  },
   deployment_cancelled: {
     status: [],
     at: ['error_details'],

@@ -1,6 +1,7 @@
-/** Events of deployments and of migrations. */
+/** Events of deployments, of migrations and of checkups. */
 import { z } from 'zod';
 import { migrationSteps, migrationVerdicts, promptSides } from '../../kinds/migration/contract/steps.js';
+import { checkupSteps, judgedParts, judgedVerdicts } from '../../kinds/checkup/contract/steps.js';
 import { intervalSchema } from '../search.js';
 import { canaryEvidence } from '../canary-evidence.js';
 import { event } from './event.js';
@@ -66,5 +67,23 @@ export const deploymentEvents = [
     high: z.number().describe('The upper end of its 95 % interval; 1.8e308: unbounded.'),
     rows: z.int().describe('The number of rows compared.'),
     rows_worse: z.int().describe('The number of rows with a lower reward than today.'),
+  }),
+  event('checkup_step', 'A checkup starts a job.', {
+    step: z.enum(checkupSteps).describe('What the job is for; …_again: the rows that differ, a second time.'),
+    job_id: z.string().describe('The evaluation or the session.'),
+  }),
+  event('checkup_judged', 'What is live was compared with its release, or the winner with what is live.', {
+    part: z.enum(judgedParts).describe('rows and traffic: what is live; improvement: the winner of the session.'),
+    verdict: z.enum(judgedVerdicts).describe('worse: drift. first: there was nothing to compare with.'),
+    reward: z.number().describe('The mean reward now, or of the winner.'),
+    baseline_reward: z
+      .number()
+      .nullable()
+      .describe('At the release or in the first checkup, or of what is live; null: there is none.'),
+    difference: z.number().nullable().describe('reward minus baseline_reward; null: not compared.'),
+    low: z.number().nullable().describe('The lower end of its 95 % interval; -1.8e308: unbounded.'),
+    high: z.number().nullable().describe('The upper end of its 95 % interval; 1.8e308: unbounded.'),
+    p_value: z.number().nullable().describe('Of the difference, two-sided; null: not compared, or an improvement.'),
+    rows: z.int().describe('The number of rows.'),
   }),
 ] as const;

@@ -192,9 +192,9 @@ const progressEvents = [
 ] as const;
 
 const terminal = [
-  event('job_complete', 'A session, graph job, deployment or migration completed.', best),
-  event('job_failed', 'A session, graph job, deployment or migration failed.', { ...best, ...failure }),
-  event('job_cancelled', 'A session, graph job, deployment or migration was cancelled.', best),
+  event('job_complete', 'A session, graph job, deployment, migration or checkup completed.', best),
+  event('job_failed', 'A session, graph job, deployment, migration or checkup failed.', { ...best, ...failure }),
+  event('job_cancelled', 'A session, graph job, deployment, migration or checkup was cancelled.', best),
   event('eval.policy.job.completed', 'An evaluation completed.', evaluationResults),
   event('eval.policy.job.failed', 'An evaluation failed.', { ...evaluationResults, ...failure }),
   event('eval.policy.job.cancelled', 'An evaluation was cancelled.', evaluationResults),

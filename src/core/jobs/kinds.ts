@@ -111,6 +111,21 @@ export const jobKinds = {
     terminalEvents: jobEvents,
     hasErrorEvent: true,
   },
+  checkup: {
+    prefix: 'chk_',
+    path: '/api/harbor/checkups',
+    page: 'checkups',
+    workflow: 'checkupWorkflow',
+    noun: 'checkup',
+    title: () => 'checkup',
+    idField: null,
+    isSearch: false,
+    takesCommands: false,
+    usesProxy: false,
+    unit: 'seed',
+    terminalEvents: jobEvents,
+    hasErrorEvent: true,
+  },
 } as const satisfies Record<string, JobKindEntry>;
 
 export type JobKind = keyof typeof jobKinds;

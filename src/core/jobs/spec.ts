@@ -1,5 +1,6 @@
 /** The specification of a job, stored in `jobs.spec`; never contains a secret. */
 import type { GraphJson } from '../../kinds/graph/contract/graph.js';
+import type { CheckedPart, ImproveWhen } from '../checkups/steps.js';
 import type { Optimize } from '../migrations/steps.js';
 import type { SearchSettings } from '../algorithms/index.js';
 import type { CanaryPlan } from '../deployments/canary/plan.js';
@@ -134,6 +135,9 @@ export interface DeploymentSpec {
   canary?: CanaryPlan;
 }
 
+/** Evaluations on the rows that decide, without a condition. */
+export type RowsGate = Omit<GateSpec, 'minReward' | 'minImprovement' | 'answerCache'> & { inputs: Message[] };
+
 /** A move of what a name serves to another model. */
 export interface MigrationSpec {
   kind: 'migration';
@@ -146,7 +150,7 @@ export interface MigrationSpec {
   container: null;
   rows: RowsSpec;
   /** The evaluations, on the rows that decide. */
-  gate: Omit<GateSpec, 'minReward' | 'minImprovement' | 'answerCache'> & { inputs: Message[] };
+  gate: RowsGate;
   /** The loss of mean reward that still counts as none. */
   maxLoss: number;
   optimize: Optimize;
@@ -154,6 +158,47 @@ export interface MigrationSpec {
   session: SessionSpec | null;
   /** The deployment of a prompt that is no worse; null: none. */
   deploy: { reason: string | null; canary: CanaryPlan | null } | null;
+}
+
+/** Which requests are traffic, and their right answers: traffic of another form is not compared. */
+export interface TrafficFilter {
+  outcome: string | null;
+  feedback: string | null;
+  minReward: number | null;
+  maxReward: number | null;
+  expected: 'corrected' | 'corrected_or_answer';
+}
+
+/** Rows on which what is live is checked. */
+export interface CheckedRows {
+  rows: RowsSpec;
+  gate: RowsGate;
+}
+
+/** Another look at what a name serves. */
+export interface CheckupSpec {
+  kind: 'checkup';
+  name: string;
+  /** What the name served when the checkup was created. */
+  deploymentId: string;
+  snapshotId: string;
+  /** Its model. */
+  policy: PolicySpec;
+  container: null;
+  parts: Record<CheckedPart, CheckedRows | null>;
+  /** null: traffic is not checked. */
+  filter: TrafficFilter | null;
+  /** A difference of mean reward that counts as none. */
+  maxChange: number;
+  /** Of all its jobs together; null: no limit. */
+  maxCostUsd: number | null;
+  improve: {
+    when: ImproveWhen;
+    /** On the other half of the traffic. */
+    session: SessionSpec;
+    /** null: none. */
+    deploy: { reason: string | null; canary: CanaryPlan; requireApproval: boolean } | null;
+  } | null;
 }
 
 /** A graph job; its tasks and graphs are stored in tables. */
@@ -180,7 +225,7 @@ export interface GraphSpec extends RunSpec {
 export type JobSpec = SessionSpec | EvaluationSpec | GraphSpec;
 
 /** What `jobs.spec` holds. */
-export type StoredSpec = JobSpec | DeploymentSpec | MigrationSpec;
+export type StoredSpec = JobSpec | DeploymentSpec | MigrationSpec | CheckupSpec;
 
 export function initialGraphOf({ initialGraph }: Pick<GraphSpec, 'initialGraph'>): GraphJson {
   return JSON.parse(initialGraph) as GraphJson;

@@ -3,6 +3,7 @@
  * sides in at most 2 of 100 cases each way: an interval that shows less reaches 0.
  */
 import { regularizedBeta } from './beta.js';
+import { fisherP } from './fisher.js';
 import { mean, square, sum } from './rewards.js';
 
 /** A mean difference with its 95 % confidence interval. */
@@ -68,14 +69,12 @@ const leastUnequal = 5;
  * which is stronger on few pairs. Differences of several sizes need five pairs that differ.
  */
 export function testPaired(left: readonly number[], right: readonly number[]): Tested {
-  const differences = left.map((value, at) => value - right[at]!);
-  const sample = sampleOf(differences);
+  const differences = differencesOf(left, right);
+  const sample = ofPairs(differences);
+  const { variance } = sample;
   if (sample.count > 1 && differences.every((difference) => difference === 0)) return ofEqualPairs(left);
-  const isUnknown = sample.variance === 0 && sample.mean !== 0 && sample.count > 1;
-  // The variance of n equal values and a 0.
-  const variance = isUnknown ? square(sample.mean) / (sample.count + 1) : sample.variance;
   const rowsNeeded = rowsToShow(sample.mean, variance);
-  const comparison = { ...possible(compareToZero({ ...sample, variance }), left, right), rowsNeeded };
+  const comparison = { ...possible(compareToZero(sample), left, right), rowsNeeded };
   const unequal = differences.filter((difference) => difference !== 0);
   const [size = 0] = unequal.map(Math.abs);
   const isOneSize = unequal.every((difference) => Math.abs(Math.abs(difference) - size) <= 1e-9 * size);
@@ -89,16 +88,56 @@ export function testPaired(left: readonly number[], right: readonly number[]): T
   return isShown ? comparison : withZero(comparison);
 }
 
+const differencesOf = (left: readonly number[], right: readonly number[]) =>
+  left.map((value, at) => value - right[at]!);
+
+/** The sample of differences; of equal ones with the variance that one more pair would give. */
+function ofPairs(differences: readonly number[]): Sample {
+  const sample = sampleOf(differences);
+  if (sample.variance !== 0 || sample.count < 2) return sample;
+  return { ...sample, variance: standInVariance(sample.mean, sample.count) };
+}
+
+/** The variance of `count` equal values and a 0. */
+const standInVariance = (value: number, count: number): number => square(value) / (count + 1);
+
+/** Student's two-sided p-value of the difference of pairs, by the variance of `testPaired`. */
+export function pairedP(left: readonly number[], right: readonly number[]): number {
+  const { count, mean: difference, variance } = ofPairs(differencesOf(left, right));
+  return studentP(difference, Math.sqrt(variance / Math.max(1, count)), count - 1);
+}
+
+/**
+ * Welch's two-sided p-value; where all values of each side are equal, as `testPaired` has it. Right
+ * and wrong answers must be as rare by Fisher's test: Welch's is too sure of few of them.
+ */
+export function unpairedP(left: readonly number[], right: readonly number[]): number {
+  const [ours, theirs] = [sampleOf(left), sampleOf(right)];
+  const difference = ours.mean - theirs.mean;
+  const isUnknown = ours.variance === 0 && theirs.variance === 0;
+  const known = (side: Sample) => (isUnknown ? { ...side, variance: standInVariance(difference, side.count) } : side);
+  const { error, freedom } = welch(known(ours), known(theirs));
+  const student = studentP(difference, error, freedom);
+  const [first, ...others] = new Set([...left, ...right]);
+  if (others.length !== 1) return student;
+  const won = (values: readonly number[]) => values.filter((value) => value === first).length;
+  return Math.max(student, fisherP(won(left), left.length, won(right), right.length));
+}
+
 function withZero<Interval extends Comparison>(comparison: Interval): Interval {
   return { ...comparison, low: Math.min(0, comparison.low), high: Math.max(0, comparison.high) };
 }
 
 /** Whether Student's t shows the difference. */
-function isRare(difference: number, error: number, freedom: number): boolean {
-  if (freedom <= 0) return false;
-  if (error === 0) return difference !== 0;
+const isRare = (difference: number, error: number, freedom: number): boolean =>
+  studentP(difference, error, freedom) <= bothWays;
+
+/** Two-sided, exact for normal values; 1 without freedom. */
+function studentP(difference: number, error: number, freedom: number): number {
+  if (freedom <= 0) return 1;
+  if (error === 0) return difference === 0 ? 1 : 0;
   const squared = square(difference / error);
-  return regularizedBeta(freedom / (freedom + squared), freedom / 2, 1 / 2) <= bothWays;
+  return regularizedBeta(freedom / (freedom + squared), freedom / 2, 1 / 2);
 }
 
 /** The rows that an inconclusive test of `count` rows needs; null: it decides, or saw nothing. */
@@ -163,18 +202,24 @@ function possible(comparison: Comparison, ...values: (readonly number[])[]): Com
  */
 export function compareIndependent(left: Sample, right: Sample): Tested {
   const difference = left.mean - right.mean;
+  const { error, freedom } = welch(left, right);
+  if (freedom < 1) return { ...interval(difference, error, freedom), rowsNeeded: null };
+  const rowsNeeded = rowsToShow(difference, left.variance + right.variance);
+  const comparison = { ...interval(difference, error, freedom), rowsNeeded };
+  return isRare(difference, error, freedom) ? comparison : withZero(comparison);
+}
+
+/** The standard error of a difference of means, and its degrees of freedom; below 1: unknown. */
+function welch(left: Sample, right: Sample): { error: number; freedom: number } {
   const least = Math.min(left.count, right.count) - 1;
-  if (least < 1) return { ...interval(difference, 0, least), rowsNeeded: null };
+  if (least < 1) return { error: 0, freedom: least };
   const leftSquared = left.variance / left.count;
   const squaredError = leftSquared + right.variance / right.count;
   // Use shares of the whole: squares of variances could overflow.
   const share = squaredError === 0 ? 0.5 : leftSquared / squaredError;
   const freedom = 1 / (share ** 2 / (left.count - 1) + (1 - share) ** 2 / (right.count - 1));
   // At least the freedom of the smaller side, despite rounding.
-  const rowsNeeded = rowsToShow(difference, left.variance + right.variance);
-  const [error, degrees] = [Math.sqrt(squaredError), Math.max(least, freedom)];
-  const comparison = { ...interval(difference, error, degrees), rowsNeeded };
-  return isRare(difference, error, degrees) ? comparison : withZero(comparison);
+  return { error: Math.sqrt(squaredError), freedom: Math.max(least, freedom) };
 }
 
 function interval(difference: number, error: number, freedom: number): Comparison {

@@ -43,10 +43,6 @@ export function judgeSide({
   const { candidate, incumbent, ours, theirs, tested } = compareRepeated(rewards);
   const { difference, low, high } = tested;
   const verdict = ours.length === 0 ? 'inconclusive' : verdictOf(tested, maxLoss);
-  const worse = seeds.flatMap((seed, at): WorseRow[] => {
-    const [reward, today] = [candidate[at]!, incumbent?.[at] ?? null];
-    return today !== null && reward < today ? [{ seed, today, reward }] : [];
-  });
   const { mean: reward, ...interval } = meanInterval(sampleOf(candidate));
   const { low: least, high: greatest } = meanInterval(sampleOf(theirs));
   return {
@@ -59,9 +55,22 @@ export function judgeSide({
     today: { reward: mean(theirs), interval: { low: least, high: greatest } },
     rows: ours.length,
     rowsNeeded: verdict === 'inconclusive' ? rowsNeeded(tested, ours.length, maxLoss) : null,
-    worseCount: worse.length,
-    worse: worse.sort((left, right) => lossOf(right) - lossOf(left) || left.seed - right.seed).slice(0, mostWorse),
+    ...lostRows(seeds, candidate, incumbent ?? []),
   };
+}
+
+/** Rows with a lower reward than today, the largest losses first; today null: not compared. */
+export function lostRows(
+  seeds: readonly number[],
+  rewards: readonly number[],
+  today: readonly (number | null)[],
+): { worseCount: number; worse: WorseRow[] } {
+  const worse = seeds.flatMap((seed, at): WorseRow[] => {
+    const [reward, before] = [rewards[at]!, today[at] ?? null];
+    return before !== null && reward < before ? [{ seed, today: before, reward }] : [];
+  });
+  const ordered = worse.sort((left, right) => lossOf(right) - lossOf(left) || left.seed - right.seed);
+  return { worseCount: worse.length, worse: ordered.slice(0, mostWorse) };
 }
 
 const lossOf = ({ today, reward }: WorseRow): number => today - reward;

@@ -108,7 +108,7 @@ export async function deleteDataset(tx: Tx, id: string): Promise<{ usedBy: strin
   // A create that names it now waits for this lock.
   await tx.query('select id from datasets where id = $1 for update', [id]);
   const [job] = await tx.query<{ id: string }>(
-    'select id from jobs where dataset_id = $1 order by created_at desc limit 1',
+    'select id from jobs where dataset_id = $1 or traffic_id = $1 order by created_at desc limit 1',
     [id],
   );
   if (job) return { usedBy: job.id };

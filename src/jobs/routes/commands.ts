@@ -1,5 +1,7 @@
 import { commandBodySchema, controlAnswerSchema, jobChangeSchema } from '../../contracts/control.js';
+import { isTerminal } from '../../core/jobs/status.js';
 import type { App, HttpDeps } from '../../platform/http/deps.js';
+import { ApiError } from '../../platform/http/server/errors.js';
 import { bodyProblems, idempotencyHeader } from '../../platform/http/server/schema.js';
 import { control, findJob, patchCommands } from './control.js';
 import { jobIdOf, type JobRoute } from './kind.js';
@@ -53,4 +55,39 @@ export function registerCommands(
       async (request, reply) => control(deps, reply, await find(request), command),
     );
   }
+}
+
+/** Cancel of a job that runs other jobs: Temporal's own request, which ends its job, too. */
+export function registerCancel(
+  app: App,
+  deps: HttpDeps,
+  { path, params, find, tags, name, noun }: JobRoute<unknown>,
+): void {
+  app.post(
+    `${path}/cancel`,
+    {
+      schema: {
+        tags,
+        operationId: `cancel${name}`,
+        summary: `Cancel ${noun}, with the job that it waits for`,
+        description: '202: it is ending. 200: it was cancelled before. The name serves what it served before.',
+        params,
+        headers: idempotencyHeader,
+        body: commandBodySchema,
+        response,
+      },
+    },
+    async (request, reply) => {
+      const job = await find(request);
+      const { jobId, status } = job;
+      if (status === 'cancelled') return { job_id: jobId, status };
+      if (isTerminal(status)) {
+        const detail = `The job is ${status} and cannot be cancelled.`;
+        throw new ApiError(409, 'invalid_state', detail, { extra: { current_status: status } });
+      }
+      if (!job.workflowStarted) await deps.commander.start(job);
+      await deps.commander.cancel(job);
+      return reply.code(202).send({ job_id: jobId, status, pending_command: 'cancel' });
+    },
+  );
 }

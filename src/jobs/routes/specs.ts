@@ -90,11 +90,19 @@ function lengthErrors(
 /** A cost budget needs prices: one error per model without a price. */
 function priceErrors({ budget, paid, rows }: PaidModels, path: Path): FieldError[] {
   if (budget?.max_cost_usd === undefined) return [];
-  const judge = rows && judgesOf(rows.scorer).find((judge) => unknownPrice(judge) !== null);
-  const pointer = pointerOf([...path, 'budget', 'max_cost_usd']);
-  return Object.entries({ ...paid, ...(judge && { judge }) }).flatMap(([name, model]) => {
+  return budgetErrors(paid, rows ? judgesOf(rows.scorer) : [], [...path, 'budget', 'max_cost_usd']);
+}
+
+/** One error per role of a model without a price, of the field that limits dollars. */
+export function budgetErrors(
+  models: Readonly<Record<string, Pick<PolicySpec, 'provider' | 'model'> | undefined>>,
+  judges: readonly PolicySpec[],
+  path: Path,
+): FieldError[] {
+  const judge = judges.find((judge) => unknownPrice(judge) !== null);
+  return Object.entries({ ...models, ...(judge && { judge }) }).flatMap(([name, model]) => {
     const reason = model && unknownPrice(model);
-    return reason ? [{ pointer, message: `needs known prices: ${name}: ${reason}` }] : [];
+    return reason ? [{ pointer: pointerOf(path), message: `needs known prices: ${name}: ${reason}` }] : [];
   });
 }
 

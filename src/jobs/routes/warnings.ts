@@ -114,7 +114,7 @@ function judgesIn(spec: SessionSpec | GraphSpec): PolicySpec[] {
 
 /** Braces around a name that is no column go to the model as they are. */
 function literalWarnings(spec: StoredSpec): string[] {
-  if (spec.kind === 'graph' || spec.kind === 'deployment' || spec.kind === 'migration' || !spec.rows) return [];
+  if ((spec.kind !== 'session' && spec.kind !== 'evaluation') || !spec.rows) return [];
   const isInput = inputsOf(spec.rows.placeholders);
   const messages = (spec.kind === 'session' ? spec.initialPrompt : spec.candidate?.messages) ?? [];
   const names = new Set(messages.flatMap(({ content }) => bracedNames(content)));
@@ -143,7 +143,7 @@ function roomWarnings(spec: SessionSpec): string[] {
 
 /** Models whose calls do not use the answer cache that was asked for. */
 function cacheWarnings(spec: StoredSpec): string[] {
-  if (spec.kind === 'migration') return [];
+  if (spec.kind === 'migration' || spec.kind === 'checkup') return [];
   const { answerCache } = spec.kind === 'deployment' ? (spec.gate ?? {}) : spec;
   if (answerCache !== 'deterministic') return [];
   const sampling = Object.entries(cachedModels(spec)).filter(([, { params }]) => !isDeterministic(params));
@@ -160,7 +160,7 @@ const cacheAdvice: Record<string, string> = {
 };
 
 /** The models of rollouts, by their names in `cacheAdvice`. */
-function cachedModels(spec: StoredSpec): Record<string, PolicySpec> {
+function cachedModels(spec: Exclude<StoredSpec, { kind: 'migration' | 'checkup' }>): Record<string, PolicySpec> {
   switch (spec.kind) {
     case 'graph':
       return { policy_model: spec.policy, ...(isJudged(spec.verifier) && { judge: spec.verifier.judge }) };
@@ -183,6 +183,8 @@ function policiesOf(spec: StoredSpec): Record<string, PolicySpec> {
       return { policy: spec.policy };
     case 'migration':
       return { to: spec.policy, ...(spec.session && { proposer: spec.session.proposer }) };
+    case 'checkup':
+      return spec.improve ? { proposer: spec.improve.session.proposer } : {};
     case 'graph':
       return { proposer: spec.proposer };
     case 'deployment':

@@ -164,6 +164,15 @@ async function warn(tx: Tx, job: JobRef, { spent, max }: { spent: number; max: n
   await appendEvents(tx, job, [costBudgetWarning(spent, max)]);
 }
 
+/** Dollars that jobs have spent of their budgets, and reserved. */
+export async function readSpent(tx: Tx, jobIds: readonly string[]): Promise<number> {
+  const [row] = await tx.query<{ spent: number }>(
+    'select coalesce(sum(spent_usd + reserved_usd), 0)::float8 as spent from job_budgets where job_id = any($1)',
+    [jobIds],
+  );
+  return row!.spent;
+}
+
 /** A job's budget, or null. */
 export async function readCostBudget(tx: Tx, jobId: string): Promise<CostBudget | null> {
   const [row] = await tx.query<{ maxUsd: number; spentUsd: number; reservedUsd: number }>(

@@ -3,6 +3,7 @@ import type { EmptyCounts } from '../../core/answers/empty-answers.js';
 import type { QueryResultRow } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type {
+  CheckupSpec,
   EvaluationSpec,
   GraphSpec,
   MigrationSpec,
@@ -117,6 +118,9 @@ export type GraphHead = Omit<GraphSpec, 'search' | 'initialGraph' | 'description
   verifier: Pick<VerifierSpec, 'type'>;
 };
 export type MigrationHead = Omit<MigrationSpec, 'gate' | 'session' | 'rows'> & RowsHead;
+export type CheckupHead = Omit<CheckupSpec, 'parts' | 'improve'> & {
+  improve: Omit<NonNullable<CheckupSpec['improve']>, 'session'> | null;
+};
 export type JobHead = SessionHead | EvaluationHead | GraphHead;
 
 /** A stored job. */
@@ -158,6 +162,8 @@ const small = spec.without(
   ['unused'],
   ['gate'],
   ['session'],
+  ['parts'],
+  ['improve', 'session'],
   ['search', 'trainSeeds'],
   ['search', 'evaluationSeeds'],
   ['search', 'heldoutSeeds'],

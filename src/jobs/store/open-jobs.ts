@@ -31,7 +31,8 @@ export interface OpenJob extends Record<string, unknown> {
 export async function listOpenSpecs(tx: Tx, limit: number): Promise<OpenJob[]> {
   return tx.query<OpenJob>(
     `select id, kind, case when kind = 'deployment' then spec->>'name' else name end as name,
-            (spec - '{initialPrompt,candidate,initialGraph,search,seeds,gate}'::text[]) #- '{source,messages}' #- '{session,search}' #- '{session,initialPrompt}' as spec
+            (spec - '{initialPrompt,candidate,initialGraph,search,seeds,gate}'::text[]) #- '{source,messages}' #- '{session,search}' #- '{session,initialPrompt}'
+              #- '{improve,session,search}' #- '{improve,session,initialPrompt}' #- '{parts,rows,gate}' #- '{parts,traffic,gate}' as spec
        from jobs
       where org_id = current_setting('app.org') and status in ('pending', 'running', 'paused') and key_id is not null
         and not deleted limit $1`,

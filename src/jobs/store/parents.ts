@@ -2,7 +2,7 @@ import { childJobId, type JobKind } from '../../core/jobs/kinds.js';
 import type { Tx } from '../../platform/db/db.js';
 
 /** The kinds whose jobs start others; see `childJobId`. */
-const parentKinds = ['deployment', 'migration'] as const satisfies JobKind[];
+const parentKinds = ['deployment', 'migration', 'checkup'] as const satisfies JobKind[];
 
 /** Whether a job was started by another one, which has ended. */
 export async function isParentOver(tx: Tx, jobId: string): Promise<boolean> {

@@ -1,4 +1,5 @@
 /** What `jobs.projection` holds of the progress of a job. */
+import type { CheckedPart, CheckupFindings } from '../../core/checkups/steps.js';
 import type { Side } from '../../core/migrations/steps.js';
 import type { Judged } from '../../core/migrations/verdict.js';
 import type { Interval } from '../../core/math/mean-interval.js';
@@ -40,3 +41,24 @@ export interface MigrationProjection {
   /** Why there is no deployment, although one was asked for. */
   notDeployed?: string;
 }
+
+/** With what a checkup compares, fixed when it begins: evaluations; null: nothing. */
+export type Baselines = Record<CheckedPart, string | null>;
+
+/** pending: a person decides on the deployment; expired: the name serves something else by now. */
+export type Approval = 'pending' | 'approved' | 'rejected' | 'expired';
+
+/** What a checkup has found. */
+export interface CheckupProjection {
+  baselines?: Baselines;
+  /** Among the compared checkups of the deployment, from 1; null: it compares nothing. */
+  number?: number | null;
+  judged?: CheckupFindings;
+  approval?: Approval;
+  deploymentId?: string;
+  /** Why there is no deployment, although one was asked for. */
+  notDeployed?: string;
+}
+
+/** What the record of any job may hold. */
+export type AnyProjection = SessionProjection | MigrationProjection | CheckupProjection;

@@ -23,6 +23,7 @@ import { registerCompression } from './compression.js';
 import { registerDashboard } from './dashboard/routes.js';
 import { registerDatasets } from '../../datasets/routes/routes.js';
 import { registerDeployments } from '../../kinds/deployment/routes/routes.js';
+import { registerCheckups } from '../../kinds/checkup/routes/routes.js';
 import { registerMigrations } from '../../kinds/migration/routes/routes.js';
 import type { App, HttpDeps } from './deps.js';
 import { registerDocs } from './openapi/docs.js';
@@ -168,6 +169,7 @@ async function registerRoutes(app: App, deps: HttpDeps): Promise<void> {
   for (const kind of kinds) registerKind(app, deps, kind);
   registerDeployments(app, deps);
   registerMigrations(app, deps);
+  registerCheckups(app, deps);
   registerCompare(app, deps);
   registerWebhooks(app, deps);
   registerOrgs(app, deps);

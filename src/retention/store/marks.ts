@@ -17,13 +17,14 @@ export interface Deletion extends JobRef {
 }
 
 /** Why a job cannot be deleted: it has not ended, or another job needs it. */
-export type Obstacle = { status: Status } | { neededBy: 'deployment' | 'evaluation' | 'migration'; id: string };
+export type Obstacle = { status: Status } | { neededBy: Dependent; id: string };
+type Dependent = Extract<JobKind, 'deployment' | 'evaluation' | 'migration' | 'checkup'>;
 
 /** Marks a closed job that nothing needs. Null: it is marked. */
 export async function markJob(tx: Tx, job: JobRef): Promise<Obstacle | null> {
   const { status } = await lockJob(tx, job);
   if (!isTerminal(status)) return { status };
-  const [need] = await tx.query<{ neededBy: 'deployment' | 'evaluation' | 'migration'; id: string }>(
+  const [need] = await tx.query<{ neededBy: Dependent; id: string }>(
     'select kind as "neededBy", id from needs_of($1) limit 1',
     [job.jobId],
   );

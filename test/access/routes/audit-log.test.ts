@@ -174,6 +174,7 @@ describe('every operation that changes something', () => {
     'put /api/harbor/deployments/{deployment_id}/labels/{label}': { version: 1 },
     'post /api/harbor/deployments/{deployment_id}/rollout': { action: 'pause' },
     'post /api/harbor/deployments/{deployment_id}/migrations': { to: { provider: 'local', model: 'local' } },
+    'post /api/harbor/checkups/{job_id}/approval': { approve: true },
     [`post ${sessions}/{session_id}/candidates`]: { messages: [{ role: 'system', content: 'a' }] },
     [`post ${sessions}/{session_id}/hint`]: { hint: 'a' },
   };

@@ -110,7 +110,7 @@ function idsOf(name: string, prefix: string, of: Resources): string[] | null {
   if (prefix === '/api/v1/offline/jobs') return [of.evaluation, of.session];
   if (prefix === '/api/graphgen/jobs') return [of.graph];
   // Those of other kinds are not found either; kinds/migration/routes.
-  if (prefix === '/api/harbor/migrations') return [of.session];
+  if (prefix === '/api/harbor/migrations' || prefix === '/api/harbor/checkups') return [of.session];
   const isGraph = prefix.startsWith('/api/graphgen/');
   const known: Record<string, string[] | null> = {
     session_id: [of.session],
@@ -147,6 +147,7 @@ const bodies: Record<string, unknown> = {
   'post hint': { hint: 'theirs' },
   'put {label}': { version: 1 },
   'post rollout': { action: 'pause' },
+  'post approval': { approve: true },
   'post migrations': { to: { provider: 'local', model: 'local' } },
   'post feedback': { answer_id: 'theirs', reward: 1 },
   'post completions': chat,

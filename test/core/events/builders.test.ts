@@ -21,6 +21,8 @@ import {
   resumed,
   searchResults,
 } from '../../../src/core/events/jobs.js';
+import { checkupJudged, checkupStep } from '../../../src/core/events/checkups.js';
+import { checkRows, judgeImprovement } from '../../../src/core/checkups/verdict.js';
 import { migrationJudged, migrationStep } from '../../../src/core/events/migrations.js';
 import { judgeSide } from '../../../src/core/migrations/verdict.js';
 import { concurrencyLowered, rewardReceived, rolloutEvent } from '../../../src/core/events/rollouts.js';
@@ -97,6 +99,12 @@ const events: NewEvent[] = [
   signalIgnored('a', 'paws', 'no signal of this name'),
   migrationStep('same_prompt', `evl_${'0'.repeat(32)}`),
   migrationJudged('optimized', judgeSide({ seeds: [0], maxLoss: 0.1, candidate: [1], incumbent: [1] }), 0.1),
+  checkupStep('winner', `evl_${'0'.repeat(32)}`),
+  ...checkupJudged({
+    rows: checkRows({ seeds: [0], now: [1], baseline: [0], maxChange: 0.1, level: 0.05 }),
+    traffic: checkRows({ seeds: [0], now: [1], baseline: null, maxChange: 0.1, level: 0.05 }),
+    improvement: judgeImprovement({ candidate: [1], incumbent: [1] }),
+  }),
   deploymentBuilding('support'),
   snapshotFrozen('snp_0'),
   gateJudged('evl_0', 'passed', {

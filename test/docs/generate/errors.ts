@@ -4,12 +4,14 @@ import { loadCodes } from '../../../src/contracts/errors/load.js';
 import { requestCodes } from '../../../src/contracts/errors/requests.js';
 import { rolloutCodes } from '../../../src/contracts/errors/rollouts.js';
 import type { ErrorRow } from '../../../src/contracts/errors/row.js';
+import { deploymentCodes } from '../../../src/contracts/errors/deployments.js';
 import { stateCodes } from '../../../src/contracts/errors/states.js';
 import { table } from './table.js';
 
 const groups: [title: string, codes: Record<string, ErrorRow>][] = [
   ['Any request', requestCodes],
   ['The state or value of what a request names', stateCodes],
+  ['What a name serves', deploymentCodes],
   ['Load, limits and parts that are away', loadCodes],
   ['Model calls', callCodes],
   ['Ends of jobs', jobCodes],

@@ -7,6 +7,7 @@ type Fields = Record<string, { isOptional(): boolean }>;
 function jobsOf(type: string): string {
   if (type.startsWith('eval.')) return 'Evaluations';
   if (type.startsWith('migration_')) return 'Migrations';
+  if (type.startsWith('checkup_')) return 'Checkups';
   return /^(deployment_|snapshot_|gate_)/.test(type) ? 'Deployments' : 'Sessions and graph jobs';
 }
 

@@ -31,6 +31,7 @@ const pageOfTag: Record<string, string> = {
   'Graph jobs': 'graphs.md',
   Deployments: 'deployments.md',
   Migrations: 'migrations.md',
+  Checkups: 'checkups.md',
   Inference: 'inference.md',
   Comparison: 'compare.md',
   Webhooks: 'jobs.md#webhooks',

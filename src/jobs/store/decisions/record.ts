@@ -7,7 +7,7 @@ import type { NewEvent } from '../../../core/events/event.js';
 import { jobKinds } from '../../../core/jobs/kinds.js';
 import { settleLost } from '../cost-budget.js';
 import { appendEvents, lockJob, type ControlRow, type JobRef } from '../events.js';
-import type { MigrationProjection, SessionProjection } from '../projection.js';
+import type { AnyProjection } from '../projection.js';
 import { markTraceDue } from '../traces.js';
 import { markDue } from '../webhooks.js';
 import { toJsonb } from '../../../platform/db/json.js';
@@ -25,7 +25,7 @@ export interface CommandOutcome {
 
 /** A decision of a workflow, recorded in one transaction. All parts are optional. */
 export interface Decision {
-  projection?: SessionProjection | MigrationProjection;
+  projection?: AnyProjection;
   candidates?: CandidateSummary[];
   /** The running tests of candidates, and the decisions on tests. */
   tests?: CandidateTest[];
@@ -227,7 +227,7 @@ export interface ClosedState {
   status: 'completed' | 'failed' | 'cancelled';
   stoppedBy: string | null;
   error: JobFault | null;
-  projection?: SessionProjection | MigrationProjection;
+  projection?: AnyProjection;
   candidates?: CandidateSummary[];
   outcomesThrough?: number;
   events: NewEvent[];

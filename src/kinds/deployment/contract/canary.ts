@@ -7,7 +7,7 @@ import { unlessMissing } from '../../../contracts/validation.js';
 import { metricNameSchema } from './feedback.js';
 import { reasonField } from './registry.js';
 
-const durationSchema = z
+export const durationSchema = z
   .string(unlessMissing('must be a time such as 30s, 30m, 4h or 7d'))
   .regex(/^[1-9][0-9]{0,5}[smhd]$/, 'must be a whole number with s, m, h or d, such as 30m');
 

@@ -14,7 +14,7 @@ const numberParameter = z
   .pipe(z.number('must be a number'))
   .meta({ type: 'number' });
 
-const filterFields = {
+export const filterFields = {
   from: time.optional().describe('Requests that ended at this time or later.'),
   to: time.optional().describe('Requests that ended before.'),
   outcome: z.enum(outcomes).optional(),

@@ -7,6 +7,8 @@ import type { StoredRequest } from '../store/logged-requests.js';
 interface LinesOptions {
   expected: 'corrected' | 'corrected_or_answer';
   limit: number;
+  /** Whether rows without an expected value are passed over. */
+  isExpectedNeeded?: boolean;
   /** Counted while the lines are read. */
   count: { rows: number; bytes: number; leftOut: number };
   maxBytes?: number;
@@ -15,10 +17,11 @@ interface LinesOptions {
 /** The lines of a data set. Throws if there are none, or if they do not fit into one data set. */
 export async function* datasetLines(
   requests: AsyncIterable<StoredRequest>,
-  { expected, limit, count, maxBytes = uploadLimits.bytes }: LinesOptions,
+  { expected, limit, isExpectedNeeded = false, count, maxBytes = uploadLimits.bytes }: LinesOptions,
 ): AsyncGenerator<Buffer> {
   for await (const logged of requests) {
     const row = rowOf(logged, expected);
+    if (isExpectedNeeded && row && !('expected' in row)) continue;
     const line = row && JSON.stringify(row);
     if (line === null || line.length > uploadLimits.rowChars) count.leftOut += 1;
     else {

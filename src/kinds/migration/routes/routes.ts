@@ -5,10 +5,9 @@ import {
   migrationListItemSchema,
   migrationSchema,
 } from '../contract/migration.js';
-import { commandBodySchema, controlAnswerSchema } from '../../../contracts/control.js';
 import { noQuerySchema } from '../../../contracts/common.js';
-import { isTerminal } from '../../../core/jobs/status.js';
 import type { MigrationHead } from '../../../jobs/store/jobs.js';
+import { registerCancel } from '../../../jobs/routes/commands.js';
 import { create } from '../../../jobs/routes/create.js';
 import { registerDelete } from '../../../jobs/routes/delete.js';
 import { registerEvents } from '../../../jobs/routes/events.js';
@@ -16,11 +15,10 @@ import { routeOf, type JobRoute } from '../../../jobs/routes/kind.js';
 import { labelsOf } from '../../../jobs/routes/labels.js';
 import { registerReads } from '../../../jobs/routes/routes.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
-import { ApiError } from '../../../platform/http/server/errors.js';
 import { bodyProblems, idempotencyHeader } from '../../../platform/http/server/schema.js';
 import { findServing, path as deploymentPath } from '../../deployment/routes/find.js';
 import { draftMigration } from './draft.js';
-import { migrationListItem, readMigration, type MigrationRow } from './view.js';
+import { migrationListItem, readMigration } from './view.js';
 
 const tags = ['Migrations'];
 const kind = {
@@ -86,37 +84,4 @@ function registerCreate(app: App, deps: HttpDeps, { base }: JobRoute<MigrationHe
       });
     },
   );
-}
-
-function registerCancel(app: App, deps: HttpDeps, { path, params, find }: JobRoute<MigrationHead>): void {
-  app.post(
-    `${path}/cancel`,
-    {
-      schema: {
-        tags,
-        operationId: 'cancelMigration',
-        summary: 'Cancel a migration, with the job that it waits for',
-        description: '202: it is ending. 200: it was cancelled before. The name serves what it served before.',
-        params,
-        headers: idempotencyHeader,
-        body: commandBodySchema,
-        response: { 200: controlAnswerSchema, 202: controlAnswerSchema, ...bodyProblems(404, 409) },
-      },
-    },
-    async (request, reply) => {
-      const job = await find(request);
-      const { jobId, status } = job;
-      if (status === 'cancelled') return { job_id: jobId, status };
-      if (isTerminal(status)) throw ended(job);
-      if (!job.workflowStarted) await deps.commander.start(job);
-      await deps.commander.cancel(job);
-      return reply.code(202).send({ job_id: jobId, status, pending_command: 'cancel' });
-    },
-  );
-}
-
-function ended({ status }: MigrationRow): ApiError {
-  return new ApiError(409, 'invalid_state', `The job is ${status} and cannot be cancelled.`, {
-    extra: { current_status: status },
-  });
 }

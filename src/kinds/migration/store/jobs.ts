@@ -1,5 +1,4 @@
 /** The jobs that a migration starts. */
-import { workflowId } from '../../../core/jobs/kinds.js';
 import type { DeploymentSource, EvaluationSpec, MigrationSpec } from '../../../core/jobs/spec.js';
 import { changedSeeds } from '../../../core/math/repeated-pairs.js';
 import {
@@ -11,11 +10,9 @@ import {
   type Side,
 } from '../../../core/migrations/steps.js';
 import type { JobRef } from '../../../jobs/store/events.js';
-import { hasJob, insertJob, newJobId, type NewJob } from '../../../jobs/store/jobs.js';
-import { insertDeployment } from '../../deployment/store/deployments.js';
 import { frozenEvaluation } from '../../deployment/store/gate.js';
-import { readContent, readSnapshot } from '../../deployment/store/snapshots.js';
-import { policyFromSnapshot, type SnapshotContent } from '../../deployment/contract/snapshot.js';
+import { insertFound, insertPart, readPrompt } from '../../deployment/store/parts.js';
+import { policyFromSnapshot } from '../../deployment/contract/snapshot.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { partId } from './record.js';
 
@@ -33,25 +30,12 @@ function sourceOf({ jobId, spec, record }: KnownMigration, side: Side): Deployme
 }
 
 /** Stores a job of a migration. False: it exists. */
-export async function insertPart(tx: Tx, migration: KnownMigration, part: Part): Promise<boolean> {
+export function insertMigrationPart(tx: Tx, migration: KnownMigration, part: Part): Promise<boolean> {
   const { orgId, spec } = migration;
-  const jobId = partId(migration.jobId, part);
-  if (await hasJob(tx, { jobId })) return false;
-  const { session } = spec;
-  const kind = part === 'session' ? 'session' : 'evaluation';
-  const labels = { name: spec.name, tags: [], metadata: {}, notes: null };
-  const job: Omit<NewJob, 'spec'> = {
-    orgId,
-    jobId,
-    kind,
-    workflowId: workflowId(kind, jobId),
-    keyId: null,
-    algorithm: part === 'session' ? session!.search.algorithm : null,
-    correlationId: null,
-    labels,
-  };
-  await insertJob(tx, { ...job, spec: part === 'session' ? session! : await evaluationOf(tx, migration, part) });
-  return true;
+  const job = { orgId, jobId: partId(migration.jobId, part) };
+  return insertPart(tx, job, spec.name, async () =>
+    part === 'session' ? spec.session! : evaluationOf(tx, migration, part),
+  );
 }
 
 async function evaluationOf(tx: Tx, migration: KnownMigration, part: EvaluationPart): Promise<EvaluationSpec> {
@@ -59,7 +43,7 @@ async function evaluationOf(tx: Tx, migration: KnownMigration, part: EvaluationP
   const by = ranBy(part);
   const again = repeatedSide(part);
   const { today, [again ?? 'same_prompt']: candidate } = record.rewards;
-  const content = await contentOf(tx, migration, by);
+  const content = await readPrompt(tx, by === 'optimized' ? sourceOf(migration, by) : spec.snapshotId);
   return frozenEvaluation(spec, {
     policy: by === 'today' ? policyFromSnapshot(content.policy) : spec.policy,
     content,
@@ -68,43 +52,19 @@ async function evaluationOf(tx: Tx, migration: KnownMigration, part: EvaluationP
   });
 }
 
-/** The prompt of an evaluation. */
-async function contentOf(tx: Tx, migration: KnownMigration, by: 'today' | Side) {
-  const content: SnapshotContent | null =
-    by === 'optimized'
-      ? await readContent(tx, sourceOf(migration, by))
-      : ((await readSnapshot(tx, migration.spec.snapshotId))?.content ?? null);
-  if (content?.kind !== 'messages') throw new TypeError(`The prompt of ${migration.jobId} is gone.`);
-  return content;
-}
-
-/** Stores the deployment of a side; the caller starts its workflow, else the reconciler does. */
-export async function insertDeploymentOf(
+/** Stores the deployment of a side. */
+export function insertDeploymentOf(
   tx: Tx,
   migration: KnownMigration,
   { side, keyId }: { side: Side; keyId: string | null },
 ): Promise<string> {
   const { orgId, spec } = migration;
-  const { name } = spec;
-  const jobId = newJobId('deployment');
-  const reason = spec.deploy?.reason ?? `Migration ${migration.jobId}`;
-  await insertJob(tx, {
-    orgId,
-    jobId,
-    kind: 'deployment',
-    workflowId: workflowId('deployment', jobId),
+  const { reason, canary } = spec.deploy!;
+  return insertFound(tx, orgId, {
+    name: spec.name,
+    source: sourceOf(migration, side),
+    canary,
+    reason: reason ?? `Migration ${migration.jobId}`,
     keyId,
-    algorithm: null,
-    correlationId: null,
-    spec: {
-      kind: 'deployment',
-      name,
-      source: sourceOf(migration, side),
-      container: null,
-      gate: null,
-      ...(spec.deploy?.canary && { canary: spec.deploy.canary }),
-    },
   });
-  await insertDeployment(tx, { orgId, jobId }, { name, reason });
-  return jobId;
 }

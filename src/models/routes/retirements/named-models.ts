@@ -31,10 +31,12 @@ function policiesOf(spec: StoredSpec): PolicySpec[] {
 }
 
 function proposersOf(spec: StoredSpec): PolicySpec[] {
-  if (spec.kind === 'migration') return spec.session?.proposer ? [spec.session.proposer] : [];
+  if (spec.kind === 'migration') return spec.session ? [spec.session.proposer] : [];
+  if (spec.kind === 'checkup') return spec.improve ? [spec.improve.session.proposer] : [];
   return 'proposer' in spec ? [spec.proposer] : [];
 }
 
-function judgesIn({ rows }: Exclude<StoredSpec, { kind: 'graph' }>): PolicySpec[] {
-  return rows ? judgesOf(rows.scorer) : [];
+function judgesIn(spec: Exclude<StoredSpec, { kind: 'graph' }>): PolicySpec[] {
+  const rows = spec.kind === 'checkup' ? Object.values(spec.parts).map((part) => part?.rows) : [spec.rows];
+  return rows.flatMap((each) => (each ? judgesOf(each.scorer) : []));
 }

@@ -171,7 +171,7 @@ create unlogged table worker_reports (
 create table jobs (
   id text primary key,
   org_id text not null references orgs (id),
-  kind text not null check (kind in ('session', 'evaluation', 'graph', 'deployment', 'migration')),
+  kind text not null check (kind in ('session', 'evaluation', 'graph', 'deployment', 'migration', 'checkup')),
   algorithm text,
   status text not null
     check (status in ('pending', 'running', 'paused', 'completed', 'failed', 'cancelled')),
@@ -198,7 +198,9 @@ create table jobs (
   -- the request itself, without secrets and labels, for clones; null: no request made the job
   request json,
   -- the data set whose rows the job runs
-  dataset_id text generated always as (spec->'rows'->>'datasetId') stored,
+  dataset_id text generated always as (coalesce(spec->'rows', spec->'parts'->'rows'->'rows')->>'datasetId') stored,
+  -- that of the requests that a checkup runs
+  traffic_id text generated always as (spec->'parts'->'traffic'->'rows'->>'datasetId') stored,
   -- the job whose candidate an evaluation or a deployment runs, without a copy of it
   source_job_id text generated always as (case when spec->'candidate'->'frozen' is null
     then coalesce(spec->'candidate'->>'sessionId', spec->'source'->>'jobId') end) stored,
@@ -238,6 +240,8 @@ create index jobs_by_key on jobs (org_id, kind, key_id, created_at desc, id desc
 create index jobs_named on jobs (org_id, kind, created_at desc, id desc) include (name, archived) where name is not null;
 -- What needs a job that is to be deleted.
 create index jobs_by_source on jobs (source_job_id) where source_job_id is not null;
+-- The checkups of a deployment, which are compared with its earlier ones.
+create index jobs_checkups on jobs ((spec->>'deploymentId'), created_at) where kind = 'checkup';
 -- Open jobs of an organization, for its limit.
 create index jobs_open_by_org on jobs (org_id) where status in ('pending', 'running', 'paused') and key_id is not null;
 -- The reconciler's queue.
@@ -1109,6 +1113,8 @@ create index datasets_newest on datasets (org_id, created_at desc, id desc);
 -- A data set cannot be deleted while a job needs its rows.
 alter table jobs add foreign key (org_id, dataset_id) references datasets (org_id, id);
 create index jobs_by_dataset on jobs (org_id, dataset_id) where dataset_id is not null;
+alter table jobs add foreign key (org_id, traffic_id) references datasets (org_id, id);
+create index jobs_by_traffic on jobs (org_id, traffic_id) where traffic_id is not null;
 
 create table dataset_rows (
   org_id text not null,
@@ -1299,10 +1305,10 @@ as $$
    where d.id between 'dep_' || substr(job, 5, 28) || '0000' and 'dep_' || substr(job, 5, 28) || 'ffff'
      and d.deleted_at is null
   union all
-  -- So has a job of a migration; see childJobId.
-  select 'migration', m.id from jobs m
-   where m.id between 'mig_' || substr(job, 5, 28) || '0000' and 'mig_' || substr(job, 5, 28) || 'ffff'
-     and m.id <> job and not m.deleted
+  -- So has a job of a migration or of a checkup; see childJobId.
+  select m.kind, m.id from (values ('mig_'), ('chk_')) as parents(prefix)
+    join jobs m on m.id between prefix || substr(job, 5, 28) || '0000' and prefix || substr(job, 5, 28) || 'ffff'
+   where m.id <> job and not m.deleted
   union all
   select 'evaluation', e.id from jobs e where e.source_job_id = job and e.kind = 'evaluation' and not e.deleted
 $$;

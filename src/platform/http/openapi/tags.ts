@@ -9,6 +9,10 @@ export const tags = [
   { name: 'Deployments', description: 'Frozen prompts and graphs under a name, with gates, rollback and statistics.' },
   { name: 'Migrations', description: 'Moves of deployments to other models, if they are no worse there.' },
   {
+    name: 'Checkups',
+    description: 'Whether deployments still answer as well as at their release, and better prompts.',
+  },
+  {
     name: 'Inference',
     description:
       "Answers of a session's candidate or of a deployment: OpenAI chat completions and responses, Anthropic messages.",

@@ -52,6 +52,12 @@ const exceptions: readonly Exception[] = [
     pointer: /^(\/(to|optimize|dataset|scorer))?$/,
     reason: 'A schema does not know what a name serves, and does not count different rows.',
   },
+  {
+    check: accepted,
+    operation: /\/(checkups|improve)$/,
+    pointer: /^(\/(traffic|scorer|rows\/(dataset|scorer)))?$/,
+    reason: 'A schema does not know what a name serves, and by what it is judged.',
+  },
   { check: accepted, pointer: /\/provider$/, reason: 'Which providers a service has is a setting.' },
   { check: accepted, pointer: /^\/expires_at$/, reason: 'JSON Schema has no clock.' },
   {

@@ -138,6 +138,9 @@ describe('/openapi.json', () => {
         'post /api/graphgen/jobs/{job_id}/start',
         'post /api/harbor/deployments/{deployment_id}/requests/dataset',
         'post /api/harbor/deployments/{deployment_id}/rollback',
+        'post /api/harbor/deployments/{deployment_id}/checkups',
+        'post /api/harbor/deployments/{deployment_id}/improve',
+        'post /api/harbor/checkups/{job_id}/cancel',
         'post /api/harbor/migrations/{job_id}/cancel',
       ].sort(),
     );
@@ -297,7 +300,7 @@ describe('events', () => {
   test('streams and pages refer to them', () => {
     const reference = { $ref: '#/components/schemas/Event' };
     const events = operations().filter(({ operation }) => operation.responses['200']?.content?.['text/event-stream']);
-    expect(events).toHaveLength(7);
+    expect(events).toHaveLength(8);
     for (const { operation } of events) {
       const content = operation.responses['200']!.content!;
       expect(content['text/event-stream']!.schema).toMatchObject({

@@ -1,6 +1,7 @@
 /** Calls each operation of the OpenAPI document, so that each documented success is seen. */
 import { playAccess } from './access.js';
 import { playDatasets } from './datasets.js';
+import { playCheckups } from './checkups.js';
 import { playDeployments } from './deployments.js';
 import { playEvaluations } from './evaluations.js';
 import { playGraphs } from './graphs.js';
@@ -27,6 +28,7 @@ export async function play(api: Recorder, world: Capitals, startWorker: () => Pr
   const graphs = await playGraphs(api);
   await playDeployments(api, session);
   await playMigrations(api);
+  await playCheckups(api);
   await playTraffic(api);
   const held = await playCommands(api, session);
   await playAccess(api);

@@ -4,7 +4,7 @@ import type { Message } from '../../../core/prompts/message.js';
 import { callerMessages, inputsOf } from '../../../core/prompts/row-template.js';
 import { findSpec } from '../../../jobs/store/spec.js';
 import type { Tx } from '../../../platform/db/db.js';
-import type { SnapshotContent } from '../../deployment/contract/snapshot.js';
+import type { SnapshotContent } from '../contract/snapshot.js';
 
 /** Rows, the messages of a caller that they fill, and those that no search used; empty: unknown. */
 export interface LiveRows {
