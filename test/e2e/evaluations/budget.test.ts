@@ -80,7 +80,9 @@ describe('budget.max_cost_usd of an evaluation', () => {
     expect(on.world.answeredUsd('gpt-4.1-mini')).toBeGreaterThan(0);
     expect(usd).toBeLessThanOrEqual(0.1);
     expect(usd).toBeGreaterThan(0.75 * 0.1);
-    expect(job.budget.spent_usd).toBeCloseTo(usd, 9);
+    // The end of the job interrupts calls, which count in full.
+    expect(job.budget.spent_usd).toBeGreaterThanOrEqual(usd - 1e-9);
+    expect(job.budget.spent_usd).toBeLessThanOrEqual(0.1);
   });
 
   test('fails at the preflight if it covers no call, and buys nothing', async () => {
