@@ -6,7 +6,7 @@ import type { deploymentListSchema, deploymentSchema, GateView } from '../contra
 import type { DeploymentSettings } from '../contract/settings.js';
 import type { keyView as keySchema } from '../contract/registry.js';
 import type { CanaryView } from '../contract/canary.js';
-import type { Key } from '../store/changes.js';
+import type { Key } from '../../../access/store/named-key.js';
 import type { DeploymentHead, DeploymentRow } from '../store/deployments.js';
 import type { Retires } from '../../../contracts/retirements.js';
 import type { OpenEvaluation } from '../store/gate.js';

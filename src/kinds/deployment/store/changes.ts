@@ -1,4 +1,5 @@
 import { v7 as uuid } from 'uuid';
+import { keyOf, type Key } from '../../../access/store/named-key.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { positionColumn, type Position } from '../../../platform/db/positions.js';
 
@@ -7,9 +8,6 @@ export interface ChangedBy {
   keyId: string | null;
   reason: string | null;
 }
-
-/** A key with its name; null: the service. */
-export type Key = { keyId: string; keyName: string } | null;
 
 /** A change of what a name or its label serves; versions are null where it serves nothing. */
 export interface Change {
@@ -27,11 +25,6 @@ export interface ListedChange extends Omit<Change, 'name'>, Record<string, unkno
   reason: string | null;
   position: string;
 }
-
-/** The key with this id as JSON; null: none. */
-export const keyOf = (id: string): string =>
-  `(select json_build_object('keyId', k.id, 'keyName', k.name) from api_keys k
-     where k.org_id = current_setting('app.org') and k.id = ${id})`;
 
 /** Records a change in its transaction, under the lock of the name. */
 export async function recordChange(

@@ -15,7 +15,7 @@ import { webhookOf, type WebhookState } from '../../../jobs/store/webhooks.js';
 import { toJsonb } from '../../../platform/db/json.js';
 import type { JobFault } from '../../../core/jobs/fault.js';
 import { parseRef } from '../../../core/deployments/ref.js';
-import { keyOf, type Key } from './changes.js';
+import { keyOf, type Key } from '../../../access/store/named-key.js';
 import { idOfPart, labelsOf, refValues, settingsOf } from './resolve.js';
 
 /** The gate's comparison, seed by seed, and its result; ids are of evaluations. */
