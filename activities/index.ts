@@ -9,6 +9,7 @@ import { RolloutRunners } from './rollouts/run.js';
 import { awaitChildActivities } from './jobs/await-child.js';
 import { migrationActivities } from './migrations/advance.js';
 import { webhookActivities } from './jobs/webhook.js';
+import { scheduleActivities } from './schedules/open-run.js';
 import { driveActivity } from './lifecycle/drive.js';
 
 export type { GateEvaluation } from '../src/kinds/deployment/store/gate.js';
@@ -32,6 +33,7 @@ export function createActivities(deps: ActivityDeps) {
     ...checkupActivities(deps),
     ...awaitChildActivities(deps),
     ...webhookActivities(deps),
+    ...scheduleActivities(deps),
   };
   return withErrorClasses(activities, deps.log);
 }

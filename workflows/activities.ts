@@ -71,7 +71,7 @@ export const { snapshotSource, nextIncumbent, nextRepeats, concludeGate, promote
   decisiveTransaction;
 export const { readChildJob, advanceMigration, closeMigration, advanceCheckup, closeCheckup } = decisiveTransaction;
 export const { awaitChildJob, followCanary } = waits;
-export const { requestCancellation } = requests;
+export const { requestCancellation, openScheduledRun } = requests;
 export const { prepare } = probes;
 export const { judgeAnswers } = judging;
 export const { drive } = recordedWork;

@@ -8,6 +8,7 @@ export {
   jobWorkflow as sessionWorkflow,
 } from './job.js';
 export { judgeWorkflow } from './deployments/judge.js';
+export { scheduledRunWorkflow } from './schedules/workflow.js';
 export { webhookWorkflow } from './jobs/webhook.js';
 export { probeWorkflow } from './probe.js';
 export { unknownWorkflow as default } from './jobs/input.js';

@@ -18,6 +18,12 @@ export interface JudgeInput {
   name: string;
 }
 
+/** The whole input of the workflow that Temporal starts at each time of a schedule. */
+export interface ScheduledRunInput {
+  orgId: string;
+  scheduleId: string;
+}
+
 /**
  * What a signal brings: HTTP sends `{commandId}`, to wait for the outcome, with a reward `stop`.
  * An operator sends anything, or nothing.
@@ -68,3 +74,10 @@ export const rolloutsAttribute = defineSearchAttributeKey('RatchetRollouts', Sea
 export const stopReasonAttribute = defineSearchAttributeKey('RatchetStopReason', SearchAttributeType.KEYWORD);
 export const nameAttribute = defineSearchAttributeKey('RatchetName', SearchAttributeType.KEYWORD);
 export const tagsAttribute = defineSearchAttributeKey('RatchetTags', SearchAttributeType.KEYWORD_LIST);
+
+/** Set by Temporal on what a schedule starts: when it was due, and the schedule's id there. */
+export const scheduledAtAttribute = defineSearchAttributeKey(
+  'TemporalScheduledStartTime',
+  SearchAttributeType.DATETIME,
+);
+export const scheduledByAttribute = defineSearchAttributeKey('TemporalScheduledById', SearchAttributeType.KEYWORD);

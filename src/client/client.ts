@@ -14,6 +14,7 @@ import type { Creation } from './handle.js';
 import { Operations } from './operations.js';
 import type { Prompt } from './prompt.js';
 import { Prompts, type PromptOptions } from './prompts.js';
+import { Schedules } from './schedules.js';
 import { Sessions, type SessionHandle } from './sessions.js';
 import type { Answer, Body, CallOptions, Query } from './types.js';
 
@@ -28,6 +29,7 @@ export class Ratchet extends Operations {
   readonly deployments = new Deployments(this);
   readonly migrations = new Migrations(this);
   readonly checkups = new Checkups(this);
+  readonly schedules = new Schedules(this);
   readonly datasets = new Datasets(this);
   readonly orgs = new Organizations(this);
   readonly keys = new Keys(this);

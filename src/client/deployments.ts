@@ -2,6 +2,7 @@ import type { Event } from './api.js';
 import { creation, Handle, type Creation } from './handle.js';
 import type { Operations } from './operations.js';
 import { Resource } from './resource.js';
+import { ScheduleHandle } from './schedules.js';
 import type { Answer, Body, CallOptions, EventOptions, Item, Query } from './types.js';
 
 /** Models may think for long. */
@@ -133,6 +134,20 @@ export class DeploymentHandle extends Handle<Answer<'getDeployment'>, Answer<'cr
   improve(body?: Body<'improveDeployment'>, options?: CallOptions): Creation<CheckupHandle> {
     const made = this.client.request('improveDeployment', { ...options, path: this.path, body });
     return creation(made, (created) => new CheckupHandle(this.client, created.job_id, created));
+  }
+
+  /** Checks it up again and again. */
+  async schedule(body: Body<'createSchedule'>, options?: CallOptions): Promise<ScheduleHandle> {
+    const created = await this.client.request('createSchedule', { ...options, path: this.path, body });
+    return new ScheduleHandle(this.client, created.schedule_id, created);
+  }
+
+  /** The schedules of its name, newest first. */
+  schedules(
+    query?: Query<'listSchedulesOfDeployment'>,
+    options?: CallOptions,
+  ): AsyncGenerator<Item<'listSchedulesOfDeployment'>, void> {
+    return this.client.list('listSchedulesOfDeployment', { ...options, path: this.path, query });
   }
 
   /** Changes settings and labels, or archives. */

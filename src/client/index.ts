@@ -6,7 +6,7 @@
  *     const { status } = await session.wait({ onEvent: (event) => console.log(event.message) });
  *     const { best_prompt } = await session.results();
  */
-export { all } from './all.js';
+export { all } from './operations.js';
 export { Ratchet } from './client.js';
 export { CheckupHandle, DeploymentHandle, MigrationHandle } from './deployments.js';
 export { RatchetError, type FieldError } from './errors.js';
@@ -14,6 +14,7 @@ export { EvaluationHandle } from './evaluations.js';
 export { GraphHandle } from './graphs.js';
 export { Prompt, type PromptData, type PromptFallback, type PromptMessage, type PromptSource } from './prompt.js';
 export type { PromptOptions } from './prompts.js';
+export { ScheduleHandle } from './schedules.js';
 export { SessionHandle } from './sessions.js';
 export type * from './api.js';
 export type { Fetch } from './attempt.js';

@@ -83,6 +83,13 @@ export class Operations {
   }
 }
 
+/** All items of a list, which is read to its end. */
+export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
 interface Page<Element> {
   data: Element[];
   next_cursor: string | null;

@@ -16,7 +16,9 @@ import { createCommander } from '../platform/temporal/commands.js';
 import { explainFault } from '../platform/temporal/connection.js';
 import { createReadiness, type Readiness } from '../platform/temporal/readiness.js';
 import { watchSearchAttributes } from '../platform/temporal/search-attributes.js';
+import { createScheduler } from '../platform/temporal/schedules.js';
 import { startWorkflow } from '../platform/temporal/starter.js';
+import { startDueRuns } from '../schedules/routes/due-runs.js';
 import { anyWorker } from '../platform/temporal/worker-checks.js';
 import { version } from './version.js';
 import type { WorkerProcess } from './worker-process.js';
@@ -57,10 +59,11 @@ export async function startApi(shared: Shared, { port, loginTokens, worker }: Ap
     checkWorker: anyWorker({ db, client: temporal, workerEnds: () => worker?.endsInMinute() ?? 0 }),
     log,
   });
-  const app = await buildApp({
+  const deps: HttpDeps = {
     db,
     notifications,
     log,
+    scheduler: createScheduler(temporal, db),
     commander: createCommander(temporal, async ({ orgId, jobId, kind }) => {
       await startWorkflow(temporal, db, { orgId, jobId, kind });
     }),
@@ -80,10 +83,12 @@ export async function startApi(shared: Shared, { port, loginTokens, worker }: Ap
     observeEventLag: metrics.eventLag,
     observeReward: metrics.deploymentReward,
     shutdown: shutdown.signal,
-  });
+  };
+  const app = await buildApp(deps);
+  const dueRuns = startDueRuns(deps);
   life.onStop(async () => {
     shutdown.abort();
-    await app.close();
+    await Promise.all([app.close(), dueRuns.stop()]);
   });
   return { url: await app.listen({ port, host: config.host, backlog }), readiness };
 }

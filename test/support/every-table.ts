@@ -26,6 +26,9 @@ import { planRollouts } from '../../src/rollouts/store/rollouts.js';
 import { publishSlots } from '../../src/rollouts/store/slots.js';
 import { insertLabels } from '../../src/jobs/store/labels.js';
 import { putSnapshot } from '../../src/kinds/deployment/store/snapshots.js';
+import type { ScheduleSpec } from '../../src/schedules/contract/schedule.js';
+import { insertRun } from '../../src/schedules/store/runs.js';
+import { insertSchedule } from '../../src/schedules/store/schedules.js';
 import { putProviderKey } from '../../src/access/store/provider-keys.js';
 import { putSecret } from '../../src/access/store/secrets.js';
 import { counterOf } from './counters.js';
@@ -75,6 +78,8 @@ export const tables = [
   'deployment_metrics',
   'deployment_judgements',
   'deployment_judges',
+  'schedules',
+  'schedule_runs',
   'datasets',
   'dataset_rows',
   'commands',
@@ -161,6 +166,9 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
     await setSnapshot(tx, job.jobId, snapshot);
     await promote(tx, job);
     await setLabel(tx, { name: 'name', label: 'staging', target: { version: 1 } }, byService);
+    const spec = { every: '1d', checkup: {} } as ScheduleSpec;
+    const scheduleId = await insertSchedule(tx, { name: 'name', spec, paused: false, keyId: null });
+    await insertRun(tx, { scheduleId }, { at: new Date(), manual: false });
     const dataset = { id: `ds_${org}`, numRows: 1, columns: [], bytes: 2 };
     await putDataset(
       tx,

@@ -1,7 +1,7 @@
 /** Inputs of workflows, which an operator may have started by hand with anything. */
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { failureOf } from '../../src/core/jobs/fault.js';
-import type { JobInput, JudgeInput } from '../messages.js';
+import type { JobInput, JudgeInput, ScheduledRunInput } from '../messages.js';
 import { UnreadablePayload } from '../payload-converter.js';
 import type { JobWorkflowInput } from './control.js';
 import { isName, ownField } from './fields.js';
@@ -20,6 +20,14 @@ export function readJudge(input: unknown): JudgeInput {
   const [orgId, name] = [ownField(input, 'orgId'), ownField(input, 'name')];
   if (!isName(orgId) || !isName(name)) throw invalidInput('The input is not {"orgId": "…", "name": "…"}.');
   return { orgId, name };
+}
+
+/** The schedule that a workflow adds a run to. */
+export function readSchedule(input: unknown): ScheduledRunInput {
+  requireReadable(input);
+  const [orgId, scheduleId] = [ownField(input, 'orgId'), ownField(input, 'scheduleId')];
+  if (!isName(orgId) || !isName(scheduleId)) throw invalidInput('The input is not {"orgId": "…", "scheduleId": "…"}.');
+  return { orgId, scheduleId };
 }
 
 function requireReadable(input: unknown): void {

@@ -70,7 +70,7 @@ function targetOf({ caller, query }: FastifyRequest): string | null {
   return caller.orgId === operatorOrg && target !== caller.orgId ? (target ?? null) : null;
 }
 
-const idFields = ['job_id', 'key_id', 'dataset_id', 'org_id', 'id'];
+const idFields = ['job_id', 'key_id', 'dataset_id', 'schedule_id', 'org_id', 'id'];
 
 /** The id of the created resource. The rest of the response may contain secrets. */
 function idIn(payload: unknown): string | null {

@@ -72,6 +72,13 @@ export const deploymentCodes = {
     meaning: 'The deployment does not serve its name, so it cannot be rolled back',
     remedy: 'Name the deployment that is live',
   },
+  too_many_schedules: {
+    status: [409],
+    at: ['problem'],
+    retry: false,
+    meaning: 'The name has as many schedules as a name may have',
+    remedy: 'Delete or change one',
+  },
   nothing_before: {
     status: [409],
     at: ['problem'],

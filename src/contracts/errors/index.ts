@@ -5,12 +5,13 @@ import { jobCodes } from './jobs.js';
 import { loadCodes } from './load.js';
 import { requestCodes } from './requests.js';
 import { rolloutCodes } from './rollouts.js';
+import { scheduleCodes } from './schedules.js';
 import { stateCodes } from './states.js';
 
 /** Codes that an answer to a request may have. */
 const answerCodes = { ...requestCodes, ...stateCodes, ...deploymentCodes, ...loadCodes, ...callCodes } as const;
 
-export const errorCodes = { ...answerCodes, ...jobCodes, ...rolloutCodes } as const;
+export const errorCodes = { ...answerCodes, ...jobCodes, ...rolloutCodes, ...scheduleCodes } as const;
 
 export type AnswerCode = keyof typeof answerCodes;
 export type ErrorCode = keyof typeof errorCodes;

@@ -1,5 +1,5 @@
-/** Where a code is read: in the answer to a request, in a job's state, or in a rollout's trace. */
-export type ErrorPlace = 'problem' | 'error_details' | 'error_code';
+/** Where a code is read: in an answer, a job's state, a rollout's trace, or a schedule's runs. */
+export type ErrorPlace = 'problem' | 'error_details' | 'error_code' | 'last_runs';
 
 /** What a code means to its reader. */
 export interface ErrorRow {

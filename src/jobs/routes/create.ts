@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { workflowId, type JobKind } from '../../core/jobs/kinds.js';
 import type { StoredSpec } from '../../core/jobs/spec.js';
+import type { JobTrace } from '../../core/jobs/trace.js';
 import type { Tx } from '../../platform/db/db.js';
 import type { Labels } from '../../contracts/labels.js';
 import type { JobRef } from '../store/events.js';
@@ -18,8 +19,8 @@ import { settleWithin } from '../../platform/http/server/in-time.js';
 import { requireRoomForBytes, requireRoomForJob } from './quota.js';
 import { createWarnings } from './warnings.js';
 
-/** A validated create request: the rows to store and the response, without `warnings`. */
-export interface Creation {
+/** A job that is checked: the rows to store. */
+export interface JobDraft {
   kind: JobKind;
   spec: StoredSpec;
   algorithm: string | null;
@@ -37,28 +38,31 @@ export interface Creation {
   prepare?: ((tx: Tx) => Promise<void>) | undefined;
   /** Stores the job's rows besides its spec; returns what the response says of them. */
   store?(tx: Tx, job: JobRef): Promise<object | void>;
+}
+
+/** A validated create request: its job and the response, without `warnings`. */
+export interface Creation extends JobDraft {
   location(jobId: string): string;
   answer(job: { jobId: string; workflowId: string }): Record<string, unknown>;
 }
 
-/**
- * Stores a job with its secret and Idempotency-Key in one transaction, then starts its workflow. If
- * the start is delayed the response is the same, and the reconciler starts it. A dry run answers
- * its estimate instead.
- */
-export async function create(
-  deps: HttpDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  creation: Creation,
-): Promise<FastifyReply> {
-  const { orgId, keyId } = request.caller;
-  const { kind, spec, algorithm, correlationId, labels, webhookUrl } = creation;
+/** Who a job is for. `keyId` null: the service. */
+export interface JobOwner {
+  orgId: string;
+  keyId: string | null;
+}
+
+/** The row of a job. Throws 422 if the service may not call its webhook. */
+export function newJob(
+  deps: Pick<HttpDeps, 'checkWebhookUrl' | 'publicUrl'>,
+  { orgId, keyId }: JobOwner,
+  draft: JobDraft,
+  jobId = newJobId(draft.kind),
+): NewJob {
+  const { kind, spec, algorithm, correlationId, labels, request, webhookUrl } = draft;
   const reason = webhookUrl ? deps.checkWebhookUrl(webhookUrl) : null;
   if (reason !== null) throw refuse.invalid([{ pointer: '/webhook_url', message: reason }]);
-  const jobId = newJobId(kind);
-  const warnings = [...new Set([...creation.warnings, ...createWarnings(spec, deps.publicUrl)])];
-  const job: NewJob = {
+  return {
     orgId,
     keyId,
     jobId,
@@ -67,11 +71,53 @@ export async function create(
     algorithm,
     correlationId,
     spec,
-    request: creation.request,
-    pending: creation.pending ?? false,
-    warnings,
+    request,
+    pending: draft.pending ?? false,
+    warnings: [...new Set([...draft.warnings, ...createWarnings(spec, deps.publicUrl)])],
     labels,
   };
+}
+
+/**
+ * Stores a job with its secret, if its owner has room for it. Returns what `store` says. The caller
+ * starts its workflow, else the reconciler does.
+ */
+export async function storeJob(
+  tx: Tx,
+  { secretKey }: Pick<HttpDeps, 'secretKey'>,
+  job: NewJob,
+  { prepare, store, webhookUrl, containerApiKey, spec }: JobDraft,
+  trace?: JobTrace,
+): Promise<object | void> {
+  const { orgId, jobId } = job;
+  // Before the room is measured: the rows that it stores count.
+  await prepare?.(tx);
+  await requireRoom(tx, job);
+  await insertJob(tx, job);
+  if (trace) await insertTrace(tx, job, trace);
+  if (webhookUrl) await insertWebhook(tx, job, webhookUrl);
+  const stored = await store?.(tx, job);
+  if (containerApiKey !== undefined && spec.container) {
+    const { origin } = new URL(spec.container.url);
+    await putSecret(tx, secretKey, { orgId, jobId, name: 'container_api_key', origin }, containerApiKey);
+  }
+  return stored;
+}
+
+/**
+ * Stores a job with its Idempotency-Key in one transaction, then starts its workflow. If the start
+ * is delayed the response is the same, and the reconciler starts it. A dry run answers its estimate
+ * instead.
+ */
+export async function create(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  creation: Creation,
+): Promise<FastifyReply> {
+  const { orgId } = request.caller;
+  const job = newJob(deps, request.caller, creation);
+  const { warnings } = job;
   const answer = creation.answer(job);
   if (isDryRun(request)) {
     await deps.db.org(orgId, (tx) => requireRoom(tx, job));
@@ -81,32 +127,18 @@ export async function create(
   const unstartable = await whyUnstartable(deps);
   const { traceparent } = request.headers;
   const trace = deps.tracing?.begin(typeof traceparent === 'string' ? traceparent : null);
-  const headers = { location: creation.location(jobId) };
+  const headers = { location: creation.location(job.jobId) };
   const { idempotent } = request;
   const made = await deps.db.org(orgId, async (tx) => {
-    const stored = idempotent && answerOf(await claimForCreate(tx, idempotent));
-    if (stored) return { earlier: stored };
+    const earlier = idempotent && answerOf(await claimForCreate(tx, idempotent));
+    if (earlier) return { earlier };
     if (unstartable) throw unstartable;
-    // Before the room is measured: the rows that it stores count.
-    await creation.prepare?.(tx);
-    await requireRoom(tx, job);
-    await insertJob(tx, job);
-    if (trace) await insertTrace(tx, job, trace);
-    if (webhookUrl) await insertWebhook(tx, job, webhookUrl);
-    const body = { ...answer, ...(await creation.store?.(tx, job)), ...(warnings.length > 0 && { warnings }) };
-    if (creation.containerApiKey !== undefined && spec.container) {
-      const { origin } = new URL(spec.container.url);
-      await putSecret(
-        tx,
-        deps.secretKey,
-        { orgId, jobId, name: 'container_api_key', origin },
-        creation.containerApiKey,
-      );
-    }
+    const stored = await storeJob(tx, deps, job, creation, trace);
+    const body = { ...answer, ...stored, ...(warnings?.length && { warnings }) };
     if (idempotent) await storeAnswer(tx, idempotent, { status: 201, headers, body });
     return { body };
   });
-  if ('earlier' in made) return replay(reply, made.earlier);
+  if (made.earlier) return replay(reply, made.earlier);
 
   if (!job.pending) await startInTime(deps, job);
   return reply.code(201).headers(headers).send(made.body);

@@ -14,3 +14,31 @@ export async function isParentOver(tx: Tx, jobId: string): Promise<boolean> {
   );
   return rows.length > 0;
 }
+
+/** The kinds of the jobs that others start. */
+const childKinds = ['session', 'evaluation'] as const satisfies JobKind[];
+
+/** What a job and those that it started have cost. `isKnown` false: more than `knownUsd`. */
+interface FamilyCost extends Record<string, unknown> {
+  isOpen: boolean;
+  knownUsd: number;
+  isKnown: boolean;
+}
+
+/** Calls that a budget reserved count as paid. A job that is gone has an unknown cost. */
+export async function readFamilyCost(tx: Tx, jobId: string): Promise<FamilyCost> {
+  const [first, last] = [0, 0xffff].map((number) => childKinds.map((kind) => childJobId(kind, jobId, number)));
+  const [row] = await tx.query<FamilyCost>(
+    `select coalesce(bool_or(j.completed_at is null), false) as "isOpen",
+            coalesce(sum(greatest(u.usd, b.usd)), 0)::float8 as "knownUsd",
+            coalesce(bool_and(b.usd is not null or u.unpriced = 0), false) as "isKnown"
+       from (select id, completed_at from jobs where id = $1
+             union all
+             select id, completed_at from unnest($2::text[], $3::text[]) as children(first, last)
+               join jobs on id between first and last) j
+       cross join lateral (select sum(cost_usd) as usd, sum(unpriced) as unpriced from job_usage where job_id = j.id) u
+       left join lateral (select (spent_usd + reserved_usd)::float8 as usd from job_budgets where job_id = j.id) b on true`,
+    [jobId, first, last],
+  );
+  return row!;
+}

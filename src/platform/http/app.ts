@@ -25,6 +25,7 @@ import { registerDatasets } from '../../datasets/routes/routes.js';
 import { registerDeployments } from '../../kinds/deployment/routes/routes.js';
 import { registerCheckups } from '../../kinds/checkup/routes/routes.js';
 import { registerMigrations } from '../../kinds/migration/routes/routes.js';
+import { registerSchedules } from '../../schedules/routes/routes.js';
 import type { App, HttpDeps } from './deps.js';
 import { registerDocs } from './openapi/docs.js';
 import { ApiError, sendError, toApiError } from './server/errors.js';
@@ -170,6 +171,7 @@ async function registerRoutes(app: App, deps: HttpDeps): Promise<void> {
   registerDeployments(app, deps);
   registerMigrations(app, deps);
   registerCheckups(app, deps);
+  registerSchedules(app, deps);
   registerCompare(app, deps);
   registerWebhooks(app, deps);
   registerOrgs(app, deps);

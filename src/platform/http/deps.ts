@@ -15,6 +15,7 @@ import type { Payer } from '../../core/jobs/payer.js';
 import type { Db } from '../db/db.js';
 import type { Notifications } from '../db/notifications.js';
 import type { Commander } from '../temporal/commands.js';
+import type { Scheduler } from '../temporal/schedules.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import type { Check } from '../temporal/readiness.js';
 import type { LoginTokens } from './dashboard/login-tokens.js';
@@ -64,6 +65,7 @@ export interface HttpDeps {
   notifications: Notifications;
   log: Logger;
   commander: Commander;
+  scheduler: Scheduler;
   /** 32 bytes: pepper of API key hashes and key of stored secrets. */
   secretKey: Buffer;
   /** Base of public URLs, without a trailing slash. */

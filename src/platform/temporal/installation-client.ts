@@ -18,6 +18,7 @@ export class InstallationClient extends Client {
       ...options,
       interceptors: {
         workflow: [{ startWithDetails: (input, next) => next({ ...input, headers: { ...input.headers, ...mark } }) }],
+        schedule: [{ create: (input, next) => next({ ...input, headers: { ...input.headers, ...mark } }) }],
       },
     });
     this.installation = installation;

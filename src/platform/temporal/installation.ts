@@ -116,7 +116,8 @@ async function isPolled(client: Client, taskQueue: string): Promise<boolean> {
 
 /**
  * Makes an installation of its own from a copy. Ids of the workflows of its jobs get an ending, so
- * that they name no workflow of the first one: the reconciler closes the open jobs.
+ * that they name no workflow of the first one: the reconciler closes the open jobs. Schedules are
+ * paused.
  */
 async function renew(
   db: Db,
@@ -137,7 +138,10 @@ async function renew(
       known.id,
     ]),
   );
-  log.warn({ task_queue: taskQueue, copied_from: known.taskQueue }, 'the database is a copy: its open jobs are closed');
+  log.warn(
+    { task_queue: taskQueue, copied_from: known.taskQueue },
+    'the database is a copy: its open jobs are closed, and its schedules paused',
+  );
   return { id, taskQueue };
 }
 
@@ -154,6 +158,9 @@ async function separateJobs(db: Db, orgId: string, known: InstallationRow, suffi
       // Once another process has renewed the installation, new jobs have ids of their own.
       const [row] = await tx.query('select from installation where id = $1 for share', [known.id]);
       if (!row) return true;
+      // The first installation goes on with them; a person resumes those of the copy.
+      await tx.query(`update schedules set paused = true, version = version + 1 where not paused`);
+      await tx.query(`delete from schedule_runs where status = 'due'`);
       // The first installation sends them.
       await tx.query(`delete from webhooks where status in ('waiting', 'due', 'sending')`);
       return (await separateSome(tx)).length < batch;

@@ -16,6 +16,7 @@ import { readCloseReason } from './close-reason.js';
 import { readFailingTask } from './failing-task.js';
 import { cancelWorkflow, signalRewards } from './commands.js';
 import type { InstallationClient } from './installation-client.js';
+import { syncSchedules } from './schedules.js';
 import { isWebhookOpen, startJudge, startWebhook, startWorkflow } from './starter.js';
 
 const batch = 200;
@@ -62,7 +63,7 @@ export interface ReconcilerOptions {
  * starts missing workflows; repeats lost reward signals; cancels workflows of deleted deployments
  * and jobs of ended ones and of ended migrations. Marks jobs whose workflow tasks fail. Starts the
  * delivery of due webhooks, and gives up those whose workflow is closed; starts judges with answers
- * that wait. Each step is idempotent: several processes may run it.
+ * that wait; writes schedules to Temporal. Each step is idempotent: several processes may run it.
  */
 export function startReconciler(options: ReconcilerOptions): Reconciler {
   const { run, stop } = startRepeating(
@@ -89,6 +90,7 @@ async function sweepOnce(options: ReconcilerOptions, stopping: AbortSignal): Pro
   await startWebhooks(client, db, log, stopping);
   await startJudges(client, db, log, stopping);
   await giveUpWebhooks(options, stopping);
+  await syncSchedules(options, stopping);
 }
 
 async function startWebhooks(client: InstallationClient, db: Db, log: Logger, stopping: AbortSignal): Promise<void> {

@@ -8,13 +8,16 @@ import { keptMs, periods, type Period } from '../../core/deployments/periods.js'
 import { deleteRequests, readDeploymentsWithTexts } from '../../kinds/deployment/store/logged-requests.js';
 import { deleteBatches } from './batches.js';
 
-/** Marks an organization and revokes its keys. `mismatch`: it has another name. */
+/**
+ * Marks an organization, revokes its keys and ends its schedules. `mismatch`: it has another name.
+ */
 export async function markOrg(tx: Tx, id: string, name: string): Promise<'marked' | 'mismatch' | 'unknown'> {
   const [org] = await tx.query<{ name: string }>('select name from orgs where id = $1 for update', [id]);
   if (!org) return 'unknown';
   if (org.name !== name) return 'mismatch';
   await tx.query('update orgs set deleted_at = coalesce(deleted_at, now()) where id = $1', [id]);
   await tx.query('update api_keys set revoked_at = now() where org_id = $1 and revoked_at is null', [id]);
+  await tx.query('update schedules set deleted = true where org_id = $1', [id]);
   return 'marked';
 }
 
@@ -47,6 +50,8 @@ export async function readAnyJobs(tx: Tx, most: number): Promise<JobRef[]> {
 
 /** What an organization has besides jobs, in the order of its foreign keys. */
 const tables = [
+  'schedule_runs',
+  'schedules',
   'dataset_rows',
   'datasets',
   'snapshots',

@@ -173,6 +173,7 @@ describe('every operation that changes something', () => {
     'put /api/v1/admin/provider-keys/{provider}': { api_key: 'a' },
     'put /api/harbor/deployments/{deployment_id}/labels/{label}': { version: 1 },
     'post /api/harbor/deployments/{deployment_id}/rollout': { action: 'pause' },
+    'post /api/harbor/deployments/{deployment_id}/schedules': { every: '1d' },
     'post /api/harbor/deployments/{deployment_id}/migrations': { to: { provider: 'local', model: 'local' } },
     'post /api/harbor/checkups/{job_id}/approval': { approve: true },
     [`post ${sessions}/{session_id}/candidates`]: { messages: [{ role: 'system', content: 'a' }] },

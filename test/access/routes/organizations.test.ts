@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { candidateId, leverId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { addCandidate } from '../../../src/candidates/store/candidates.js';
 import { putSnapshot } from '../../../src/kinds/deployment/store/snapshots.js';
+import type { ScheduleSpec } from '../../../src/schedules/contract/schedule.js';
+import { insertSchedule } from '../../../src/schedules/store/schedules.js';
 import { planRollouts } from '../../../src/rollouts/store/rollouts.js';
 import { inferenceRoutes } from '../../platform/http/inference-routes.js';
 import {
@@ -23,6 +25,7 @@ interface Resources {
   graph: string;
   deployment: string;
   deploymentName: string;
+  schedule: string;
   dataset: string;
   snapshot: string;
   candidate: string;
@@ -94,7 +97,11 @@ async function createResources(apiKey: string, orgId: string): Promise<Resources
     });
   });
   const [candidate, graphCandidate] = [candidateId(session, 0), candidateId(graph, 0)];
-  const jobs = { session, evaluation, graph, deployment, deploymentName };
+  const spec = { every: '1d', checkup: {} } as ScheduleSpec;
+  const schedule = await http.db.org(orgId, (tx) =>
+    insertSchedule(tx, { name: deploymentName, spec, paused: true, keyId: null }),
+  );
+  const jobs = { session, evaluation, graph, deployment, deploymentName, schedule };
   return { ...jobs, dataset, snapshot, candidate, graphCandidate, trace: rolloutId(session, 0), key };
 }
 
@@ -119,6 +126,7 @@ function idsOf(name: string, prefix: string, of: Resources): string[] | null {
     snapshot_id: [of.snapshot],
     other: [of.snapshot],
     dataset_id: [of.dataset],
+    schedule_id: [of.schedule],
     candidate_id: [isGraph ? of.graphCandidate : of.candidate],
     trace_id: [of.trace],
     key_id: [of.key],
@@ -148,6 +156,7 @@ const bodies: Record<string, unknown> = {
   'put {label}': { version: 1 },
   'post rollout': { action: 'pause' },
   'post approval': { approve: true },
+  'post schedules': { every: '1d' },
   'post migrations': { to: { provider: 'local', model: 'local' } },
   'post feedback': { answer_id: 'theirs', reward: 1 },
   'post completions': chat,

@@ -5,6 +5,7 @@ import { requestCodes } from '../../../src/contracts/errors/requests.js';
 import { rolloutCodes } from '../../../src/contracts/errors/rollouts.js';
 import type { ErrorRow } from '../../../src/contracts/errors/row.js';
 import { deploymentCodes } from '../../../src/contracts/errors/deployments.js';
+import { scheduleCodes } from '../../../src/contracts/errors/schedules.js';
 import { stateCodes } from '../../../src/contracts/errors/states.js';
 import { table } from './table.js';
 
@@ -16,6 +17,7 @@ const groups: [title: string, codes: Record<string, ErrorRow>][] = [
   ['Model calls', callCodes],
   ['Ends of jobs', jobCodes],
   ['Ends of rollouts', rolloutCodes],
+  ['Runs of schedules', scheduleCodes],
 ];
 
 /** All error codes, a table for each group. */

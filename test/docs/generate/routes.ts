@@ -32,6 +32,7 @@ const pageOfTag: Record<string, string> = {
   Deployments: 'deployments.md',
   Migrations: 'migrations.md',
   Checkups: 'checkups.md',
+  Schedules: 'schedules.md',
   Inference: 'inference.md',
   Comparison: 'compare.md',
   Webhooks: 'jobs.md#webhooks',

@@ -79,7 +79,8 @@ test.each([
 ])(
   'a workflow that is started by hand with %s fails',
   async (_, payloads) => {
-    const types = ['evaluationWorkflow', 'deploymentWorkflow', 'webhookWorkflow', 'judgeWorkflow', 'noSuchWorkflow'];
+    const ofJobs = ['evaluationWorkflow', 'deploymentWorkflow', 'webhookWorkflow'];
+    const types = [...ofJobs, 'judgeWorkflow', 'scheduledRunWorkflow', 'noSuchWorkflow'];
     const started = types.map(async (type) => {
       const id = `by-hand-${randomUUID()}`;
       await world.operator.start(id, type, taskQueue, payloads);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
 import { Api } from '../../support/api.js';
 import { commandLine } from '../../../src/platform/embedded/process.js';
-import { descendants, startWorkerOf, startTree } from '../../support/servers/tree.js';
+import { descendants, startApiOf, startTree, startWorkerOf, type Tree } from '../../support/servers/tree.js';
 import type { TestService } from '../../support/service.js';
 import { serviceOfFile, type WorldOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
@@ -67,17 +67,17 @@ export function treeOfFile<W extends WorldOfFile | undefined>(startWorld?: () =>
   return on;
 }
 
-/** The worker of a service, as a process of its own. */
-class WorkerProcess extends Restartable {
+/** The worker or the API of a service, as a process of its own. */
+class RoleProcess extends Restartable {
   private readonly pool: pg.Pool;
 
-  constructor(service: TestService) {
-    super(() => startWorkerOf(service));
+  constructor(service: TestService, run: (service: TestService) => Promise<Tree>) {
+    super(() => run(service));
     this.pool = new pg.Pool({ connectionString: service.config.databaseUrl!, max: 4 });
   }
 
   /**
-   * Takes a lock, lets `go` run into it, and kills the worker once `when` holds, given the number
+   * Takes a lock, lets `go` run into it, and kills the process once `when` holds, given the number
    * of connections that wait. Their statements end with it.
    */
   async killAt(
@@ -100,7 +100,7 @@ class WorkerProcess extends Restartable {
       await go();
       await until(`what follows waits: ${lock}`, async () => when((await blocked()).length), 60);
       await this.kill();
-      // Postgres would complete a statement of the dead worker.
+      // Postgres would complete a statement of the dead process.
       for (const { pid } of await blocked()) await this.pool.query('select pg_terminate_backend($1)', [pid]);
     } finally {
       await client.query('rollback');
@@ -116,12 +116,32 @@ class WorkerProcess extends Restartable {
 
 /** A service without a worker for all tests of a file, its worker process, and its world. */
 export function workerOfFile<W extends WorldOfFile | undefined>(startWorld?: () => Promise<W>) {
-  const on = {} as { world: W; service: TestService; worker: WorkerProcess };
+  const on = {} as { world: W; service: TestService; worker: RoleProcess };
   // Hooks run in this order: the worker ends before its service.
   afterAll(() => on.worker.close(), 60_000);
   const file = serviceOfFile(startWorld, { serve: true, work: false });
   beforeAll(() => {
-    Object.assign(on, file, { worker: new WorkerProcess(file.service) });
+    Object.assign(on, file, { worker: new RoleProcess(file.service, startWorkerOf) });
+  });
+  return on;
+}
+
+/** A worker for all tests of a file, the API of it as a process, and its world. */
+export function apiOfFile<W extends WorldOfFile>(startWorld: () => Promise<W>) {
+  const on = {} as { world: W; service: TestService; process: RoleProcess; api: Api };
+  afterAll(() => on.process.close(), 60_000);
+  // Nothing calls models through this address.
+  const env = { RATCHET_PUBLIC_URL: 'http://127.0.0.1:1' };
+  const file = serviceOfFile(
+    async () => {
+      const world = await startWorld();
+      return { ...world, env: { ...world.env, ...env } };
+    },
+    { serve: false, work: true },
+  );
+  beforeAll(() => {
+    Object.assign(on, file, { process: new RoleProcess(file.service, startApiOf) });
+    Object.defineProperty(on, 'api', { get: () => new Api(on.process.tree.url, file.service.apiKey) });
   });
   return on;
 }

@@ -88,6 +88,13 @@ describe('row-level security', () => {
     const judges = await db.worker((tx) => tx.query<{ org_id: string }>('select * from due_judges(10)'));
     expect(judges.map((row) => row.org_id).sort()).toEqual(['one', 'two']);
     expect(Object.keys(judges[0]!).sort()).toEqual(['name', 'org_id']);
+    const unsynced = `select * from unsynced_schedules('installation', now(), 10)`;
+    const ofSchedules = await db.worker((tx) => tx.query<{ org_id: string }>(unsynced));
+    expect(ofSchedules.map((row) => row.org_id).sort()).toEqual(['one', 'two']);
+    expect(Object.keys(ofSchedules[0]!).sort()).toEqual(['id', 'org_id']);
+    const runs = await db.worker((tx) => tx.query<{ org_id: string }>('select * from open_schedule_runs(10)'));
+    expect(runs.map((row) => row.org_id).sort()).toEqual(['one', 'two']);
+    expect(Object.keys(runs[0]!).sort()).toEqual(['id', 'org_id', 'schedule_id', 'status']);
     for (const table of tables) expect(await db.worker((tx) => tx.query(`select 1 from ${table}`))).toEqual([]);
     expect(await db.worker((tx) => tx.query(`update jobs set status = 'failed' returning id`))).toEqual([]);
     expect(await db.worker((tx) => tx.query('select * from count_open_jobs()'))).toEqual([
@@ -111,6 +118,8 @@ describe('row-level security', () => {
       ...orgs,
       `select * from webhooks_in('due', 10)`,
       'select * from due_judges(10)',
+      unsynced,
+      'select * from open_schedule_runs(10)',
       'select * from count_open_jobs()',
       'select * from count_stuck_jobs()',
     ])

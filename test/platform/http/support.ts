@@ -13,6 +13,8 @@ import { ensureBootstrapKey } from '../../../src/access/store/keys.js';
 import { listen } from '../../../src/platform/db/notifications.js';
 import { finishJob, recordDecision } from '../../../src/jobs/store/decisions/record.js';
 import type { CommandedJob, Commander } from '../../../src/platform/temporal/commands.js';
+import type { Scheduler, SeenSchedule } from '../../../src/platform/temporal/schedules.js';
+import type { ScheduleRef } from '../../../src/schedules/store/schedules.js';
 import { decideCommands } from '../../../workflows/jobs/commands.js';
 import { logLevel } from '../../support/environment.js';
 import { createDatabase } from '../../support/servers/embedded.js';
@@ -111,11 +113,27 @@ export async function finish(
   });
 }
 
+/** Stands in for Temporal's schedules. */
+class FakeScheduler implements Scheduler {
+  /** Those that Temporal was told of. */
+  synced: string[] = [];
+
+  async sync({ scheduleId }: ScheduleRef): Promise<void> {
+    this.synced.push(scheduleId);
+    return Promise.resolve();
+  }
+
+  see(): Promise<SeenSchedule | null> {
+    return Promise.resolve({ isPaused: false, nextRunAt: new Date('2030-01-01T03:00:00Z') });
+  }
+}
+
 export interface TestHttp {
   app: App;
   deps: HttpDeps;
   db: Db;
   commander: FakeCommander;
+  scheduler: FakeScheduler;
   key: string;
   /** The key of another organization. */
   otherKey: string;
@@ -148,6 +166,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}, databaseUrl?:
   const db = connect(url, log, 8);
   const notifications = listen(url, log);
   const commander = new FakeCommander(db);
+  const scheduler = new FakeScheduler();
   const shutdown = new AbortController();
   const [key, otherKey] = [`key-${randomUUID()}`, `key-${randomUUID()}`];
   await ensureBootstrapKey(db, secretKey, 'default', key);
@@ -157,6 +176,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}, databaseUrl?:
     notifications,
     log,
     commander,
+    scheduler,
     secretKey,
     publicUrl: 'http://127.0.0.1:8787',
     listenHost: '127.0.0.1',
@@ -188,6 +208,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}, databaseUrl?:
     deps,
     db,
     commander,
+    scheduler,
     key,
     otherKey,
     shutdown,

@@ -1,5 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { InstallationError } from '../../../src/platform/temporal/installation.js';
+import type { ScheduleSpec } from '../../../src/schedules/contract/schedule.js';
+import { insertRun, listRuns } from '../../../src/schedules/store/runs.js';
+import { insertSchedule, readSchedule } from '../../../src/schedules/store/schedules.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 import { copied, identify, open, polled, rowOf, started } from './copies.js';
 
@@ -43,6 +46,26 @@ test('a copy with a queue of its own reaches no workflow of the original', async
   expect(copy).toMatchObject({ taskQueue: 'staging' });
   expect(copy.id).not.toBe(original.id);
   expect(await rowOf(db, jobId)).toEqual({ id: `evaluation-${jobId}@${copy.id}`, webhooks: 0 });
+});
+
+test('a copy pauses its schedules, and makes no job of the runs of its original', async () => {
+  const url = await createDatabase();
+  const db = open(url);
+  await identify(db);
+  await started(db);
+  const scheduleId = await db.org('default', async (tx) => {
+    const spec = { every: '1d', checkup: {} } as ScheduleSpec;
+    const id = await insertSchedule(tx, { name: 'support', spec, paused: false, keyId: null });
+    await insertRun(tx, { scheduleId: id }, { at: new Date(), manual: false });
+    return id;
+  });
+  await copied(url);
+  await identify(db, 'staging');
+  const { row, runs } = await db.org('default', async (tx) => ({
+    row: await readSchedule(tx, scheduleId),
+    runs: await listRuns(tx, scheduleId, 10),
+  }));
+  expect([row!.paused, row!.version, runs]).toEqual([true, 2, []]);
 });
 
 test('a copy with open jobs does not start beside its original', async () => {

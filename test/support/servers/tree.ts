@@ -157,8 +157,14 @@ export async function refusedRole(role: 'serve' | 'worker', env: Record<string, 
 }
 
 /** Starts a worker as its own process tree, for a test service without a worker. */
-export function startWorkerOf({ config, url }: Pick<TestService, 'config' | 'url'>): Promise<Tree> {
+export const startWorkerOf = (service: Pick<TestService, 'config' | 'url'>): Promise<Tree> =>
+  startTree({ ...settingsOf(service), RATCHET_PUBLIC_URL: service.url }, { command: 'worker' });
+
+/** Starts an API as its own process tree, for a test service without an API. */
+export const startApiOf = (service: Pick<TestService, 'config'>): Promise<Tree> =>
+  startTree(settingsOf(service), { command: 'serve' });
+
+function settingsOf({ config }: Pick<TestService, 'config'>): Record<string, string> {
   const env = Object.entries(config.env).flatMap(([name, value]) => (value ? [[name, value]] : []));
-  const settings = Object.fromEntries(env) as Record<string, string>;
-  return startTree({ ...settings, RATCHET_PUBLIC_URL: url }, { command: 'worker' });
+  return Object.fromEntries(env) as Record<string, string>;
 }

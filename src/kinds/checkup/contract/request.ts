@@ -72,7 +72,7 @@ const jobFields = {
 
 const notObject = 'must be a JSON object, or absent';
 
-const checkupFields = z.strictObject(
+export const checkupFields = z.strictObject(
   {
     rows: z
       .strictObject({ dataset: rowsSchema, scorer: scorerSchema.optional() }, 'must be an object with dataset, or null')

@@ -81,6 +81,7 @@ export async function draftCheckup(
   requireProviders(checks, live, policy, body);
   const known: Live = { live, prompt, policy, provider: policy.provider, own: await ownRows(checks, live) };
   const warnings: string[] = [];
+  requirePrices(policy, body, []);
   const rows = await rowsPart(checks, known, body);
   const traffic = await trafficPart(checks, known, body, warnings);
   if (!rows && !traffic) throw nothingToCheck(live, body);

@@ -8,7 +8,7 @@ import type { HttpDeps } from '../../../platform/http/deps.js';
 import { ApiError } from '../../../platform/http/server/errors.js';
 import { refusalAsSent } from '../../../platform/http/server/forms.js';
 import { needsExpected, type ScorerSpec } from '../../../scorers/index.js';
-import { durationMs } from '../../deployment/routes/canary-plan.js';
+import { durationMs } from '../../../util/duration.js';
 import type { JudgingRows } from '../../deployment/routes/live-judging.js';
 import type { LivePrompt } from '../../deployment/routes/live-rows.js';
 import { datasetLines } from '../../deployment/routes/request-rows.js';

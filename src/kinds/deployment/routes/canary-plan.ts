@@ -1,13 +1,9 @@
 /** The plan of a rollout as a request gives it. */
 import type { CanaryPlan } from '../../../core/deployments/canary/plan.js';
+import { durationMs } from '../../../util/duration.js';
 import type { CanaryRequest } from '../contract/canary.js';
 
-const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const defaultErrorRate = { max_increase: 0.05 };
-
-/** Milliseconds of a time such as 30m. */
-export const durationMs = (text: string): number =>
-  Number(text.slice(0, -1)) * unitMs[text.at(-1) as keyof typeof unitMs];
 
 export function canaryPlan({ steps, shadow = null, hold, guard, ...request }: CanaryRequest): CanaryPlan {
   const { error_rate: errorRate = defaultErrorRate, p95_latency: latency, cost, metrics } = guard ?? {};

@@ -12,7 +12,7 @@ export const path = `${deploymentsBase}/:deployment_id` as const;
 /** The deployment of an id or a name. Throws 404. */
 export async function find(
   { db }: HttpDeps,
-  { caller: { orgId } }: FastifyRequest,
+  { caller: { orgId } }: Pick<FastifyRequest, 'caller'>,
   ref: string,
 ): Promise<DeploymentRow> {
   return db.org(orgId, async (tx) => {
@@ -26,7 +26,11 @@ export async function find(
 export const mayMove = (ref: string, { id }: { id: string }): boolean => ref !== id && parseRef(ref).version === null;
 
 /** For a change, a name that serves nothing stands for no deployment. */
-export async function findServing(deps: HttpDeps, request: FastifyRequest, ref: string): Promise<DeploymentRow> {
+export async function findServing(
+  deps: HttpDeps,
+  request: Pick<FastifyRequest, 'caller'>,
+  ref: string,
+): Promise<DeploymentRow> {
   const row = await find(deps, request, ref);
   if (ref !== row.name || row.live) return row;
   throw refuse.notFound(`deployment that serves ${ref.slice(0, 100)}`);

@@ -3,6 +3,7 @@ import { liveLabel } from '../../../core/deployments/ref.js';
 import { recordServiceChange } from '../../../access/store/audit-log.js';
 import type { Tx } from '../../../platform/db/db.js';
 import type { JobRef } from '../../../jobs/store/events.js';
+import { endSchedules } from '../../../schedules/store/schedules.js';
 import { recordChange, type ChangedBy } from './changes.js';
 import { endCanary } from './canaries.js';
 
@@ -240,6 +241,7 @@ export async function deleteDeployment(tx: Tx, id: string, by: ChangedBy): Promi
     evidence: null,
   });
   await tx.query('delete from deployment_judgements where deployment_id = $1', [id]);
+  await endSchedules(tx, name);
   const labels = await tx.query<{ label: string }>(
     'delete from deployment_labels where deployment_id = $1 returning label',
     [id],

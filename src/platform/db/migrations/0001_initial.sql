@@ -1093,6 +1093,66 @@ create table deployment_judges (
 
 
 -- ---------------------------------------------------------------------------
+-- Schedules
+-- ---------------------------------------------------------------------------
+
+-- What is done again and again with what a name serves. Temporal Schedules hold the times.
+create table schedules (
+  id text primary key,
+  org_id text not null,
+  -- of deployments
+  name text not null,
+  -- the request, in the field names of the API
+  spec jsonb not null,
+  paused boolean not null,
+  -- the key that created it, which its jobs count for
+  key_id text,
+  -- one more with each change
+  version int not null default 1,
+  -- version, installation and task queue that Temporal has; null: it has nothing yet
+  synced text,
+  -- of Temporal's schedule as it was written
+  digest text,
+  -- last look at Temporal
+  checked_at timestamptz not null default now(),
+  -- the UTC month of month_usd, which its ended runs that began in it have spent
+  month date not null default date_trunc('month', now() at time zone 'utc')::date,
+  month_usd double precision not null default 0,
+  created_at timestamptz not null default now(),
+  -- true: it is being deleted in Temporal; nobody sees it
+  deleted boolean not null default false
+) with (fillfactor = 70);
+create index schedules_newest on schedules (org_id, created_at desc, id desc) where not deleted;
+create index schedules_by_name on schedules (org_id, name, created_at desc, id desc) where not deleted;
+
+create table schedule_runs (
+  id text primary key,
+  schedule_id text not null references schedules (id) on delete cascade,
+  org_id text not null,
+  -- when it was due
+  at timestamptz not null,
+  -- true: by a request, not by its time
+  manual boolean not null,
+  status text not null default 'due' check (status in ('due', 'started', 'skipped', 'refused')),
+  -- of a skipped or refused one
+  code text,
+  detail text,
+  -- until then a process prepares the job of a due one
+  leased_until timestamptz,
+  -- of a started one: its job, the UTC month, and the dollars of its budget (null: no limit)
+  job_id text,
+  month date,
+  budget_usd double precision,
+  -- what its job has cost once it has ended; null: not yet
+  spent_usd double precision
+) with (fillfactor = 70);
+create unique index schedule_runs_once on schedule_runs (schedule_id, at) where not manual;
+create index schedule_runs_newest on schedule_runs (schedule_id, at desc, id desc);
+-- What the API still has to do.
+create index schedule_runs_open on schedule_runs (at) where status = 'due' or (status = 'started' and spent_usd is null);
+
+
+-- ---------------------------------------------------------------------------
 -- Data sets
 -- ---------------------------------------------------------------------------
 
@@ -1165,6 +1225,7 @@ begin
     'deployment_canaries', 'canary_values',
     'deployment_failures', 'deployment_requests', 'episode_answers', 'deployment_feedback',
     'deployment_metrics', 'deployment_judgements', 'deployment_judges',
+    'schedules', 'schedule_runs',
     'datasets', 'dataset_rows',
     'deletions'
   ] loop
@@ -1224,7 +1285,8 @@ do $$
 declare t text;
 begin
   foreach t in array array[
-    'jobs', 'job_controls', 'events', 'slots', 'webhooks', 'job_traces', 'deployments', 'deletions', 'orgs'
+    'jobs', 'job_controls', 'events', 'slots', 'webhooks', 'job_traces', 'deployments', 'schedules', 'schedule_runs',
+    'deletions', 'orgs'
   ] loop
     execute format($p$create policy worker on %I for select
       using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app')$p$, t);
@@ -1258,6 +1320,29 @@ as $$
   select j.org_id, j.name from deployment_judges j
    where current_setting('app.scope', true) = 'worker' and (j.leased_until is null or j.leased_until < now())
      and exists (select from deployment_judgements a where a.org_id = j.org_id and a.name = j.name and a.due_at <= now())
+   order by random() limit most
+$$;
+
+-- Schedules that Temporal does not have as they are, or that nobody has compared since a time.
+create function unsynced_schedules(installation text, checked_before timestamptz, most int)
+  returns table (org_id text, id text)
+  language sql stable security definer set search_path = public, pg_temp
+as $$
+  select s.org_id, s.id from schedules s
+   where current_setting('app.scope', true) = 'worker'
+     and (s.deleted or s.checked_at < checked_before or s.synced is distinct from s.version || ' ' || installation)
+   order by random() limit most
+$$;
+
+-- Runs whose job is to be made, and those whose job has ended.
+create function open_schedule_runs(most int)
+  returns table (org_id text, id text, schedule_id text, status text)
+  language sql stable security definer set search_path = public, pg_temp
+as $$
+  select r.org_id, r.id, r.schedule_id, r.status from schedule_runs r left join jobs j on j.id = r.job_id
+   where current_setting('app.scope', true) = 'worker'
+     and case r.status when 'due' then r.leased_until is null or r.leased_until < now()
+                       when 'started' then r.spent_usd is null and (j.id is null or j.completed_at is not null) end
    order by random() limit most
 $$;
 

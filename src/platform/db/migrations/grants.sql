@@ -15,6 +15,7 @@ grant select, insert, update, delete on
   deployment_canaries, canary_values, deployment_uses, deployment_versions, deployment_labels, deployment_changes,
   deployment_failures, deployment_requests, episode_answers, deployment_feedback, deployment_metrics,
   deployment_judgements, deployment_judges,
+  schedules, schedule_runs,
   datasets, dataset_rows,
   deletions
 to ratchet_app;
@@ -25,7 +26,7 @@ grant select, insert, delete on snapshots to ratchet_app;
 grant select, insert on secret_key_fingerprint to ratchet_app;
 grant select, insert, update on installation to ratchet_app;
 
-revoke execute on function open_jobs, webhooks_in, due_judges, due_traces, count_open_jobs, count_stuck_jobs,
-  expired_jobs, due_deletions, live_orgs, deleted_orgs from public;
-grant execute on function open_jobs, webhooks_in, due_judges, due_traces, count_open_jobs, count_stuck_jobs,
-  expired_jobs, due_deletions, live_orgs, deleted_orgs to ratchet_app;
+revoke execute on function open_jobs, webhooks_in, due_judges, due_traces, unsynced_schedules, open_schedule_runs,
+  count_open_jobs, count_stuck_jobs, expired_jobs, due_deletions, live_orgs, deleted_orgs from public;
+grant execute on function open_jobs, webhooks_in, due_judges, due_traces, unsynced_schedules, open_schedule_runs,
+  count_open_jobs, count_stuck_jobs, expired_jobs, due_deletions, live_orgs, deleted_orgs to ratchet_app;

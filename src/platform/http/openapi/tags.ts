@@ -7,6 +7,7 @@ export const tags = [
   { name: 'Evaluations', description: 'One prompt on given seeds or rows, with a reward for each.' },
   { name: 'Graph jobs', description: 'Searches for better graphs of model calls.' },
   { name: 'Deployments', description: 'Frozen prompts and graphs under a name, with gates, rollback and statistics.' },
+  { name: 'Schedules', description: 'What is done again and again with what names serve.' },
   { name: 'Migrations', description: 'Moves of deployments to other models, if they are no worse there.' },
   {
     name: 'Checkups',

@@ -58,6 +58,17 @@ const exceptions: readonly Exception[] = [
     pointer: /^(\/(traffic|scorer|rows\/(dataset|scorer)))?$/,
     reason: 'A schema does not know what a name serves, and by what it is judged.',
   },
+  {
+    check: accepted,
+    pointer: /^\/(cron|every|timezone)$/,
+    reason: 'JSON Schema knows no cron expressions and time zones.',
+  },
+  {
+    check: accepted,
+    operation: /\/schedules(\/\{\w+\})?$/,
+    pointer: /^\/(checkup(\/.*)?|max_cost_usd_per_month)?$/,
+    reason: 'A schema does not know what a name serves, and which prices are known.',
+  },
   { check: accepted, pointer: /\/provider$/, reason: 'Which providers a service has is a setting.' },
   { check: accepted, pointer: /^\/expires_at$/, reason: 'JSON Schema has no clock.' },
   {

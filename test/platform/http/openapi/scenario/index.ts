@@ -8,6 +8,7 @@ import { playGraphs } from './graphs.js';
 import { pending } from './jobs.js';
 import { playMigrations } from './migrations.js';
 import type { Recorder } from '../recorder.js';
+import { playSchedules } from './schedules.js';
 import { playSamples } from './samples.js';
 import { playService } from './service.js';
 import { pendingOfSession, playCommands, playSession, playTraffic } from './sessions.js';
@@ -29,6 +30,7 @@ export async function play(api: Recorder, world: Capitals, startWorker: () => Pr
   await playDeployments(api, session);
   await playMigrations(api);
   await playCheckups(api);
+  await playSchedules(api);
   await playTraffic(api);
   const held = await playCommands(api, session);
   await playAccess(api);

@@ -1,0 +1,97 @@
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { built, deploy, saying } from '../../support/deployments-over-http.js';
+import { checkedUp, checkups } from '../../support/checkups-over-http.js';
+import {
+  decided,
+  inTemporal,
+  isGone,
+  readSchedule,
+  remove,
+  runNow,
+  schedule,
+  schedules,
+  type Schedule,
+} from '../../support/schedules-over-http.js';
+import { serviceOfFile } from '../../support/service-of-file.js';
+import { until } from '../../support/until.js';
+import { movableModels as models, movableRows, startMovableWorld } from '../../support/worlds/movable.js';
+import { rowsBaseline } from '../../support/worlds/rows.js';
+
+// With Temporal: its schedule comes due at the time of the row, is written again where somebody
+// changed or deleted it, keeps the pause of an operator, and goes with its row.
+
+const on = serviceOfFile(startMovableWorld);
+afterEach(() => on.world.reset());
+beforeAll(async () => {
+  const source = saying(rowsBaseline, models.old);
+  await built(on.service, await deploy(on.service, { name: 'support', source }));
+});
+
+const checkup = () => ({ rows: movableRows(on.world, 10), traffic: null });
+const make = (more: object = {}): Promise<Schedule> =>
+  schedule(on.service, 'support', { cron: '0 3 * * 1', checkup: checkup(), ...more });
+const read = ({ schedule_id: id }: Schedule) => readSchedule(on.service, id);
+
+describe('the times of a schedule', () => {
+  test('are those of its cron expression in its time zone, each once', async () => {
+    const made = await make({ timezone: 'Europe/Berlin' });
+    expect(made.next_run_at).toMatch(/T0[12]:00:00\.000Z$/);
+    const handle = await inTemporal(on.service, made.schedule_id);
+    const start = new Date('2026-07-06T00:59:00Z');
+    const period = { start, end: new Date('2026-07-06T01:01:00Z') };
+    await handle.backfill(period);
+    const run = await decided(on.service, made.schedule_id, ({ manual }) => !manual);
+    expect(run).toMatchObject({ outcome: 'started', scheduled_at: '2026-07-06T01:00:00.000Z' });
+    await handle.backfill(period);
+    await until('it came due again', async () => (await handle.describe()).info.numActionsTaken === 2);
+    expect((await read(made)).last_runs).toHaveLength(1);
+    await checkedUp(on.service, run.job_id!);
+  });
+
+  test('begin one time after the create', async () => {
+    const made = await make({ every: '6h', cron: undefined });
+    const ms = Date.parse(made.next_run_at!) - Date.parse(made.created_at);
+    expect(ms).toBeGreaterThan(6 * 3_600_000 - 1_000);
+    expect(ms).toBeLessThanOrEqual(6 * 3_600_000);
+  });
+
+  test('follow a change', async () => {
+    const made = await make();
+    const changed = await on.service.api.call<Schedule>('PATCH', `${schedules}/${made.schedule_id}`, {
+      cron: '30 4 1 1 *',
+    });
+    expect(changed.next_run_at).toMatch(/-01-01T04:30:00\.000Z$/);
+    const paused = await on.service.api.call<Schedule>('PATCH', `${schedules}/${made.schedule_id}`, { paused: true });
+    expect(paused).toMatchObject({ paused: true, paused_in_temporal: false, next_run_at: null });
+    expect((await (await inTemporal(on.service, made.schedule_id)).describe()).state.paused).toBe(true);
+    const resumed = await on.service.api.call<Schedule>('PATCH', `${schedules}/${made.schedule_id}`, { paused: false });
+    expect(resumed.next_run_at).toBe(changed.next_run_at);
+  });
+});
+
+describe('the end', () => {
+  test('of a schedule with an open run leaves the job, and nothing in Temporal', async () => {
+    const made = await make();
+    on.world.model.reply(() => new Promise(() => undefined));
+    const { run_id: runId } = await runNow(on.service, made.schedule_id);
+    const run = await decided(on.service, made.schedule_id, (one) => one.run_id === runId);
+    const handle = await inTemporal(on.service, made.schedule_id);
+    await remove(on.service, `${schedules}/${made.schedule_id}`);
+    expect(await isGone(handle)).toBe(true);
+    expect(await on.service.query('select id from schedules where id = $1', [made.schedule_id])).toEqual([]);
+    await on.service.api.call('POST', `${checkups}/${run.job_id}/cancel`);
+    expect(await checkedUp(on.service, run.job_id!)).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('of the last deployment of a name takes its schedules', async () => {
+    const source = saying(rowsBaseline, models.old);
+    const { id } = await built(on.service, await deploy(on.service, { name: 'ending', source }));
+    const made = await schedule(on.service, 'ending', { every: '1d', checkup: checkup() });
+    await remove(on.service, `/api/harbor/deployments/${id}`);
+    const handle = await inTemporal(on.service, made.schedule_id);
+    await until('Temporal has none', () => isGone(handle));
+    await until('its row is gone', async () => {
+      return (await on.service.query('select id from schedules where id = $1', [made.schedule_id])).length === 0;
+    });
+  });
+});
