@@ -14,10 +14,30 @@ let url: string;
 let db: Db;
 beforeAll(async () => {
   url = await createDatabase();
+  await ownAsManaged(url);
   db = connect(url, pino({ level: 'silent' }), 4);
   for (const org of ['one', 'two']) await fillEveryTable(db, org);
 });
 afterAll(() => db.close());
+
+/** Gives all to a role that is no superuser, as in a managed database: its functions see no more. */
+async function ownAsManaged(url: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  const role = `owner_${new URL(url).pathname.slice(1)}`;
+  await admin.query(`create role ${role} nosuperuser nobypassrls`);
+  await admin.query(`do $$
+    declare one regclass; f regprocedure;
+    begin
+      for one in select oid::regclass from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
+        execute format('alter table %s owner to ${role}', one);
+      end loop;
+      for f in select oid::regprocedure from pg_proc where pronamespace = 'public'::regnamespace loop
+        execute format('alter function %s owner to ${role}', f);
+      end loop;
+    end $$`);
+  await admin.end();
+}
 
 describe('row-level security', () => {
   test('covers every table with rows of an organization', async () => {

@@ -1285,8 +1285,8 @@ do $$
 declare t text;
 begin
   foreach t in array array[
-    'jobs', 'job_controls', 'events', 'slots', 'webhooks', 'job_traces', 'deployments', 'schedules', 'schedule_runs',
-    'deletions', 'orgs'
+    'jobs', 'job_controls', 'events', 'slots', 'webhooks', 'job_traces', 'deployments', 'deployment_judges',
+    'deployment_judgements', 'schedules', 'schedule_runs', 'deletions', 'orgs'
   ] loop
     execute format($p$create policy worker on %I for select
       using (current_setting('app.scope', true) = 'worker' and current_user <> 'ratchet_app')$p$, t);
