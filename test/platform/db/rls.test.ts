@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-/** Gives all to a role that is no superuser, as in a managed database: its functions see no more. */
+/** Gives all to a role that is no superuser, as in a managed database. */
 async function ownAsManaged(url: string): Promise<void> {
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();
