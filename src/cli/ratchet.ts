@@ -5,6 +5,7 @@ import { exampleModel } from '../util/example-models.js';
 import { stopEarly } from '../service/processes/early-stop.js';
 import { version } from '../service/version.js';
 import { accessCommands } from './access-commands.js';
+import { checkupCommands } from './checkup-commands.js';
 import { exportForms } from './export/forms.js';
 import { deploymentCommands } from './deployment-commands.js';
 import { lazily } from './lazily.js';
@@ -157,6 +158,7 @@ program
   .addHelpText('after', examplesOf('compare evl_0123 evl_4567', 'compare support-v1 support-v2 --json'))
   .action(lazily(async () => (await import('./commands/compare.js')).compare));
 deploymentCommands(program);
+checkupCommands(program);
 program
   .command('doctor')
   .description('checks of the service, the model and a container')

@@ -83,7 +83,7 @@ async function sourceOfMigration(client: Ratchet, id: string): Promise<Source> {
 /** The `source` of the request: a job by its id, otherwise a file of a prompt. */
 export async function sourceOf(from: string, model: string | undefined, files: Files = anyFiles): Promise<Source> {
   const kind = kindOf(from);
-  if (kind === 'evaluation' || kind === 'deployment' || kind === 'migration')
+  if (kind === 'evaluation' || kind === 'deployment' || kind === 'migration' || kind === 'checkup')
     throw new ConfigError(`${from} is no session, graph job or file of a prompt`);
   if (kind !== null && model !== undefined) throw new ConfigError(`--model: the ${jobKinds[kind].noun} has its own`);
   if (kind === 'session') return { session_id: from };

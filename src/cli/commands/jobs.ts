@@ -1,5 +1,5 @@
 /** Commands on existing jobs. */
-import { EvaluationHandle, MigrationHandle, SessionHandle, type Item, type Ratchet } from '../../client/index.js';
+import { EvaluationHandle, SessionHandle, type Item, type Ratchet } from '../../client/index.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { ConfigError } from '../../service/config.js';
 import { withService } from '../service/connect.js';
@@ -8,7 +8,7 @@ import { decimal, note, say, sayJson, table } from '../service/output.js';
 
 const shownName = 40;
 
-type ListedJob = Item<'listSessions' | 'listEvaluations' | 'listGraphJobs' | 'listMigrations'>;
+type ListedJob = Item<'listSessions' | 'listEvaluations' | 'listGraphJobs' | 'listMigrations' | 'listCheckups'>;
 
 /** The job of an id. */
 export function jobOf(client: Ratchet, id: string): ReturnType<Ratchet['handle']> {
@@ -24,6 +24,7 @@ export async function newestJobs(client: Ratchet, limit: number): Promise<Listed
     client.request('listEvaluations', { query }),
     client.request('listGraphJobs', { query }),
     client.request('listMigrations', { query }),
+    client.request('listCheckups', { query }),
   ]);
   const jobs = pages.flatMap(({ data }): ListedJob[] => data);
   return jobs.sort((left, right) => right.created_at.localeCompare(left.created_at)).slice(0, limit);
@@ -84,7 +85,7 @@ export async function command(name: JobCommand, id: string): Promise<void> {
 /** Sends `cancel`, `pause` or `resume`; returns the state after it. */
 export async function control(client: Ratchet, name: JobCommand, id: string): Promise<string> {
   const job = jobOf(client, id);
-  if (job instanceof MigrationHandle && name === 'cancel') return (await job.cancel()).status;
+  if (name === 'cancel' && 'cancel' in job) return (await job.cancel()).status;
   if (!('pause' in job)) throw new ConfigError(`${id} is a ${nounOf(id)}, which takes no ${name}`);
   return (await job[name]()).status;
 }

@@ -2,7 +2,7 @@ import type { Answer, Body, Ratchet, Scorer } from '../../client/index.js';
 import { ConfigError } from '../../service/config.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
-import { decimal, intervalText, meanText, note, say, sayJson, table } from '../service/output.js';
+import { decimal, intervalText, meanText, note, say, sayJson } from '../service/output.js';
 import { noteJob } from '../service/pages.js';
 import { inOptions } from '../task/faults.js';
 import { anyFiles } from '../task/files.js';
@@ -10,6 +10,7 @@ import { checkModelName, modelOf } from '../task/model-name.js';
 import { parametersOf, policyOf } from '../task/policy.js';
 import { readJsonOption, readScorer } from '../task/task.js';
 import { uploadFile } from '../task/upload.js';
+import { printWorse } from './worse-rows.js';
 
 export interface MigrateOptions {
   to: string;
@@ -87,8 +88,6 @@ const verdicts = {
   inconclusive: 'is not shown to be as good as',
 };
 const prompts = { same_prompt: 'the live prompt', optimized: 'the prompt of its session' };
-const mostRows = 10;
-const mostChars = 40;
 
 function report(name: string, migration: Migration): void {
   const { side, max_loss: maxLoss, worse, to, deployment_id: deployed, not_deployed: notDeployed } = migration;
@@ -100,28 +99,11 @@ function report(name: string, migration: Migration): void {
   );
   say(`today ${meanText(today.reward, today.interval)}, new ${meanText(found.reward, found.interval)}`);
   if (needed !== null) say(`About ${needed} rows would decide.`);
-  if (worse.length > 0) printWorse(worse, found.rows_worse);
+  const lost = worse.map(({ today_reward: before, ...row }) => ({ ...row, before }));
+  printWorse(lost, found.rows_worse, ['TODAY', 'NEW']);
   if (deployed !== null) say(`Deployed as ${deployed}.`);
   else if (notDeployed !== null) say(`Not deployed: ${notDeployed}`);
   say(`Next: ${nextOf(name, migration)}`);
-}
-
-function printWorse(worse: Migration['worse'], count: number): void {
-  const shown = worse.slice(0, mostRows);
-  say(`${count} rows got worse${count > shown.length ? `, of which ${shown.length}` : ''}:`);
-  const cells = shown.map(({ seed, today_reward: before, reward, input, output }) => [
-    String(seed),
-    decimal(before),
-    decimal(reward),
-    cut(input),
-    cut(output),
-  ]);
-  say(table([['ROW', 'TODAY', 'NEW', 'INPUT', 'ANSWER'], ...cells]));
-}
-
-function cut(text: string | null): string {
-  const line = (text ?? '').replaceAll(/\s+/g, ' ');
-  return line.length > mostChars ? `${line.slice(0, mostChars - 1)}…` : line;
 }
 
 /** The command that goes on from a verdict. */

@@ -22,6 +22,13 @@ const options: readonly (readonly [field: RegExp, option: string])[] = [
   [/^\/to$/, '--to'],
   [/^\/max_loss$/, '--max-loss'],
   [/^\/optimize$/, '--no-optimize'],
+  [/^\/max_change$/, '--max-change'],
+  [/^\/traffic\/limit$/, '--requests'],
+  [/^\/traffic\/max_age$/, '--max-age'],
+  [/^\/cron$/, '--cron'],
+  [/^\/every$/, '--every'],
+  [/^\/timezone$/, '--timezone'],
+  [/^\/max_cost_usd_per_month$/, '--max-cost-per-month'],
   [/^\/name$/, '--name'],
   [/^\/tags/, '--tag'],
 ];
@@ -44,7 +51,7 @@ function faultsOf(error: unknown): readonly FieldError[] {
 }
 
 function inOption({ pointer, message }: FieldError): string {
-  const field = pointer.replace(/^\/(policy_optimization|config)(?=\/)/, '');
+  const field = pointer.replace(/^(\/(policy_optimization|config|checkup|improve))+(?=\/)/, '');
   const found = options.find(([pattern]) => pattern.test(field));
   const path = (text: string) => text.replace(/^\//, '').replaceAll('/', '.');
   if (!found) return `${path(field) || 'the request'}: ${message}`;
