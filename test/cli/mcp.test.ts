@@ -44,7 +44,8 @@ test('the tools say what they take, and which of them only read', async () => {
   const { tools: listed } = await tools.client.listTools();
   const reading = listed.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name);
   expect(reading).toEqual(['list_jobs', 'watch', 'results', 'list_candidates', 'candidate', 'trace', 'compare']);
-  expect(listed.map(({ name }) => name)).toEqual(['evaluate', 'optimize', ...reading, 'control', 'deploy', 'migrate']);
+  const others = ['control', 'deploy', 'migrate', 'checkup', 'improve'];
+  expect(listed.map(({ name }) => name)).toEqual(['evaluate', 'optimize', ...reading, ...others]);
   for (const { description, inputSchema } of listed) {
     expect(description).not.toBe('');
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
@@ -89,6 +90,11 @@ test('an agent evaluates, reads why rows failed, optimizes, compares and deploys
   // The service goes on without this server.
   expect(ready.served_until).toBeUndefined();
   expect(await call('results', { id: deployed.id })).toMatchObject({ id: deployed.id, status: 'ready' });
+
+  const { job_id: id } = await call('checkup', { name: 'agents', max_change: 0.3 });
+  const checked = await call('watch', { id });
+  expect(checked).toMatchObject({ status: 'completed', verdict: 'first', traffic: null, improvement: null });
+  expect((await call('improve', { name: 'agents', scorer: 'exact' })).error).toContain('20 are needed');
 }, 60_000);
 
 test('control pauses, resumes and cancels; watch returns after its wait', async () => {

@@ -6,6 +6,7 @@ const program = join(import.meta.dirname, '../../dist/src/cli/ratchet.js');
 
 export interface ToolAnswer {
   id?: string;
+  job_id?: string;
   lowest?: { reward: number; trace_id: string; input?: string; answer?: string; expected?: string }[];
   jobs?: { job_id: string }[];
   next_offset?: number | null;

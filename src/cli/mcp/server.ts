@@ -1,6 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { version } from '../../service/version.js';
 import type { Files } from '../task/files.js';
+import { registerCheckupTools } from './checkups.js';
 import { registerDeploymentTools, registerMigrationTool } from './deployments.js';
 import { registerControlTool, registerJobTools } from './jobs.js';
 import { registerResultTools } from './results.js';
@@ -13,6 +14,7 @@ const instructions = `Ratchet improves and evaluates prompts on rows of data, an
 2. optimize searches a better prompt; watch it; results has the best prompt and a verdict on held-out rows.
 3. compare two jobs before you change what is in use: only the verdict "better" is evidence.
 4. deploy serves a prompt under a name behind OpenAI's chat completions; migrate moves it to another model.
+5. checkup says whether what a name serves got worse since its release; improve searches a better prompt on its recent requests.
 
 Files are those of the working folder. The first call may start the service, which takes a while. Jobs go on
 if this server ends, or at the next start of the service. Model calls cost money: the answer of optimize has an estimate, and control cancels.
@@ -28,5 +30,6 @@ export function createMcpServer(service: ToolService, files: Files): McpServer {
   registerControlTool(server, service);
   registerDeploymentTools(server, service, files);
   registerMigrationTool(server, service);
+  registerCheckupTools(server, service);
   return server;
 }
