@@ -243,6 +243,41 @@ def test_a_rollout_and_a_migration(client, evaluation):
     assert refused.value.code == "invalid_state"
 
 
+def test_a_checkup_its_approval_and_a_schedule(client, evaluation):
+    source = {"messages": [{"role": "system", "content": PROMPT}], "policy": LOCAL}
+    client.deployments.create(name="python-checked", source=source).wait(timeout=60)
+    named = client.deployments.handle("python-checked")
+    dataset = client.datasets.upload(evaluation["dataset"]["rows"])
+    rows = {"dataset": {"dataset_id": dataset["dataset_id"], "expected": "label"}, "scorer": "exact"}
+    checkup = named.check_up(rows=rows, traffic=None, max_change=0.5)
+    state = checkup.wait(timeout=60)
+    assert (state["status"], state["verdict"], state["rows"]["rows"]) == ("completed", "first", 9)
+    assert client.checkups.handle(checkup.id).get()["checkup_number"] is None
+    assert [each["job_id"] for each in client.checkups.list(name="python-checked")] == [checkup.id]
+    with pytest.raises(ratchet.RatchetError) as refused:
+        checkup.decide(True)
+    assert refused.value.code == "not_awaiting_approval"
+    with pytest.raises(ratchet.RatchetError) as refused:
+        named.improve(scorer="exact")
+    assert refused.value.code == "too_few_requests"
+
+    schedule = named.schedule(every="1d", checkup={"rows": rows, "traffic": None, "max_change": 0.5})
+    assert schedule.update(paused=True)["next_run_at"] is None
+    run = schedule.run()
+    for _ in range(300):
+        run = next(each for each in schedule.get()["last_runs"] if each["run_id"] == run["run_id"])
+        if run["outcome"] is not None:
+            break
+        time.sleep(0.1)
+    assert run["outcome"] == "started"
+    again = client.checkups.handle(run["job_id"]).wait(timeout=60)
+    assert (again["verdict"], again["checkup_number"]) == ("same", 1)
+    assert [each["schedule_id"] for each in named.schedules()] == [schedule.id]
+    assert schedule.id in [each["schedule_id"] for each in client.schedules.list()]
+    schedule.delete()
+    assert list(named.schedules()) == []
+
+
 def test_the_async_client_does_the_same(evaluation, tmp_path):
     async def run() -> None:
         async with ratchet.AsyncClient() as client:
@@ -257,6 +292,16 @@ def test_the_async_client_does_the_same(evaluation, tmp_path):
             assert newest[0] == job.id
             with pytest.raises(ratchet.RatchetError):
                 await client.sessions.get("ses_1")
+            source = {"messages": [{"role": "system", "content": PROMPT}], "policy": LOCAL}
+            named = await client.deployments.create(name="python-async", source=source)
+            await named.wait(timeout=60)
+            rows = {"dataset": evaluation["dataset"], "scorer": "exact"}
+            checkup = await named.check_up(rows=rows, traffic=None)
+            assert (await checkup.wait(timeout=60))["verdict"] == "first"
+            schedule = await named.schedule(every="1d", checkup={"rows": rows, "traffic": None})
+            assert (await schedule.get())["every"] == "1d"
+            assert [each["schedule_id"] async for each in named.schedules()] == [schedule.id]
+            await schedule.delete()
 
     asyncio.run(run())
     assert zipfile.is_zipfile(tmp_path / "traces.zip")

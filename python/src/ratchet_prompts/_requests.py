@@ -17,6 +17,8 @@ EVALUATIONS = "/api/v1/offline/jobs"
 GRAPHS = "/api/graphgen/jobs"
 DEPLOYMENTS = "/api/harbor/deployments"
 MIGRATIONS = "/api/harbor/migrations"
+CHECKUPS = "/api/harbor/checkups"
+SCHEDULES = "/api/harbor/schedules"
 DATASETS = "/api/v1/datasets"
 
 MODEL_TIMEOUT_S = 600.0

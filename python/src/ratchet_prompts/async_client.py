@@ -10,7 +10,15 @@ from . import types as t
 from ._http import DEFAULT_TIMEOUT_S, AsyncHttp
 from ._prompt_cache import Wanted
 from ._prompt_clients import AsyncPrompts
-from .async_jobs import AsyncDeployment, AsyncEvaluation, AsyncGraphJob, AsyncMigration, AsyncSession
+from .async_jobs import (
+    AsyncCheckup,
+    AsyncDeployment,
+    AsyncEvaluation,
+    AsyncGraphJob,
+    AsyncMigration,
+    AsyncSchedule,
+    AsyncSession,
+)
 from .prompts import Prompt
 
 if TYPE_CHECKING:
@@ -39,6 +47,8 @@ class AsyncClient:
         self.graphs = AsyncGraphs(self._http)
         self.deployments = AsyncDeployments(self._http)
         self.migrations = AsyncMigrations(self._http)
+        self.checkups = AsyncCheckups(self._http)
+        self.schedules = AsyncSchedules(self._http)
         self.datasets = AsyncDatasets(self._http)
         self._prompts = AsyncPrompts(self._http)
 
@@ -193,6 +203,26 @@ class AsyncMigrations(_Collection):
         return AsyncMigration(self._http, job_id)
 
     def list(self, **query: Any) -> AsyncIterator[Any]:
+        return self._list(query)
+
+
+class AsyncCheckups(_Collection):
+    _collection = requests.CHECKUPS
+
+    def handle(self, job_id: str) -> AsyncCheckup:
+        return AsyncCheckup(self._http, job_id)
+
+    def list(self, **query: Any) -> AsyncIterator[t.CheckupState]:
+        return self._list(query)
+
+
+class AsyncSchedules(_Collection):
+    _collection = requests.SCHEDULES
+
+    def handle(self, schedule_id: str) -> AsyncSchedule:
+        return AsyncSchedule(self._http, schedule_id)
+
+    def list(self, **query: Any) -> AsyncIterator[t.ListedSchedule]:
         return self._list(query)
 
 

@@ -221,6 +221,55 @@ class AsyncMigration(AsyncJob):
         return cast(t.CommandAnswer, await self._command("cancel"))
 
 
+class AsyncCheckup(AsyncJob):
+    """A check of what a name serves, with the search for a better prompt."""
+
+    _collection = requests.CHECKUPS
+
+    async def get(self) -> t.CheckupState:
+        return cast(t.CheckupState, await self._read())
+
+    async def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> t.CheckupState:
+        """Waits for its verdict."""
+        return cast(t.CheckupState, await self._wait(on_event, timeout))
+
+    async def decide(self, approve: bool, reason: Optional[str] = None) -> t.CheckupState:
+        """Approves or rejects the deployment of its winner."""
+        body = {"approve": approve, "reason": reason}
+        return cast(t.CheckupState, await self._command("approval", body))
+
+    async def cancel(self) -> t.CommandAnswer:
+        """Ends it, with the job that it waits for."""
+        return cast(t.CommandAnswer, await self._command("cancel"))
+
+
+class AsyncSchedule:
+    """Checkups of a name again and again."""
+
+    def __init__(self, http: AsyncHttp, schedule_id: str) -> None:
+        self._http = http
+        self.id = schedule_id
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.id!r})"
+
+    async def get(self) -> t.ScheduleState:
+        """With its latest runs."""
+        return cast(t.ScheduleState, await self._http.json(requests.read(requests.SCHEDULES, self.id)))
+
+    async def run(self) -> t.ScheduleRun:
+        """Runs it now."""
+        return cast(t.ScheduleRun, await self._http.json(requests.command(requests.SCHEDULES, self.id, "run")))
+
+    async def update(self, **changes: Any) -> t.ScheduleState:
+        """Changes it; `paused` lets its times pass without a run."""
+        return cast(t.ScheduleState, await self._http.json(requests.patch(requests.SCHEDULES, self.id, changes)))
+
+    async def delete(self) -> None:
+        """Deletes it; the checkups of its runs stay."""
+        await self._http.json(requests.delete(requests.SCHEDULES, self.id))
+
+
 class AsyncDeployment(AsyncJob):
     """A prompt under a name, by the id of the deployment or the name."""
 
@@ -275,6 +324,23 @@ class AsyncDeployment(AsyncJob):
         """Moves what the name serves to another model, if it is no worse there."""
         created = await self._command("migrations", {"to": dict(to), **request})
         return AsyncMigration(self._http, created["job_id"])
+
+    async def check_up(self, **request: Any) -> AsyncCheckup:
+        """Checks what the name serves again, and improves it with `improve`."""
+        return AsyncCheckup(self._http, (await self._command("checkups", request))["job_id"])
+
+    async def improve(self, **request: Any) -> AsyncCheckup:
+        """Searches a better prompt on recent requests, and rolls it out."""
+        return AsyncCheckup(self._http, (await self._command("improve", request))["job_id"])
+
+    async def schedule(self, **request: Any) -> AsyncSchedule:
+        """Checks the name up `every` so often, or at the times of `cron`."""
+        return AsyncSchedule(self._http, (await self._command("schedules", request))["schedule_id"])
+
+    def schedules(self) -> AsyncIterator[t.ListedSchedule]:
+        """The schedules of its name, newest first."""
+        pages = requests.pages_below(self._collection, self.id, "schedules")
+        return cast(AsyncIterator[t.ListedSchedule], self._http.rows(pages))
 
     async def rollback(self, reason: Optional[str] = None) -> Any:
         """Gives the name back to the deployment that had it before."""

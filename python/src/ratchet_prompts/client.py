@@ -10,7 +10,15 @@ from . import types as t
 from ._http import DEFAULT_TIMEOUT_S, SyncHttp
 from ._prompt_cache import Wanted
 from ._prompt_clients import SyncPrompts
-from .jobs import Deployment, Evaluation, GraphJob, Migration, Session
+from .jobs import (
+    Checkup,
+    Deployment,
+    Evaluation,
+    GraphJob,
+    Migration,
+    Schedule,
+    Session,
+)
 from .prompts import Prompt
 
 if TYPE_CHECKING:
@@ -39,6 +47,8 @@ class Client:
         self.graphs = Graphs(self._http)
         self.deployments = Deployments(self._http)
         self.migrations = Migrations(self._http)
+        self.checkups = Checkups(self._http)
+        self.schedules = Schedules(self._http)
         self.datasets = Datasets(self._http)
         self._prompts = SyncPrompts(self._http)
 
@@ -185,6 +195,26 @@ class Migrations(_Collection):
         return Migration(self._http, job_id)
 
     def list(self, **query: Any) -> Iterator[Any]:
+        return self._list(query)
+
+
+class Checkups(_Collection):
+    _collection = requests.CHECKUPS
+
+    def handle(self, job_id: str) -> Checkup:
+        return Checkup(self._http, job_id)
+
+    def list(self, **query: Any) -> Iterator[t.CheckupState]:
+        return self._list(query)
+
+
+class Schedules(_Collection):
+    _collection = requests.SCHEDULES
+
+    def handle(self, schedule_id: str) -> Schedule:
+        return Schedule(self._http, schedule_id)
+
+    def list(self, **query: Any) -> Iterator[t.ListedSchedule]:
         return self._list(query)
 
 

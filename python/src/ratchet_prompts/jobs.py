@@ -210,6 +210,55 @@ class Migration(Job):
         return cast(t.CommandAnswer, self._command("cancel"))
 
 
+class Checkup(Job):
+    """A check of what a name serves, with the search for a better prompt."""
+
+    _collection = requests.CHECKUPS
+
+    def get(self) -> t.CheckupState:
+        return cast(t.CheckupState, self._read())
+
+    def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> t.CheckupState:
+        """Waits for its verdict."""
+        return cast(t.CheckupState, self._wait(on_event, timeout))
+
+    def decide(self, approve: bool, reason: Optional[str] = None) -> t.CheckupState:
+        """Approves or rejects the deployment of its winner."""
+        body = {"approve": approve, "reason": reason}
+        return cast(t.CheckupState, self._command("approval", body))
+
+    def cancel(self) -> t.CommandAnswer:
+        """Ends it, with the job that it waits for."""
+        return cast(t.CommandAnswer, self._command("cancel"))
+
+
+class Schedule:
+    """Checkups of a name again and again."""
+
+    def __init__(self, http: SyncHttp, schedule_id: str) -> None:
+        self._http = http
+        self.id = schedule_id
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.id!r})"
+
+    def get(self) -> t.ScheduleState:
+        """With its latest runs."""
+        return cast(t.ScheduleState, self._http.json(requests.read(requests.SCHEDULES, self.id)))
+
+    def run(self) -> t.ScheduleRun:
+        """Runs it now."""
+        return cast(t.ScheduleRun, self._http.json(requests.command(requests.SCHEDULES, self.id, "run")))
+
+    def update(self, **changes: Any) -> t.ScheduleState:
+        """Changes it; `paused` lets its times pass without a run."""
+        return cast(t.ScheduleState, self._http.json(requests.patch(requests.SCHEDULES, self.id, changes)))
+
+    def delete(self) -> None:
+        """Deletes it; the checkups of its runs stay."""
+        self._http.json(requests.delete(requests.SCHEDULES, self.id))
+
+
 class Deployment(Job):
     """A prompt under a name, by the id of the deployment or the name."""
 
@@ -261,6 +310,23 @@ class Deployment(Job):
     def migrate(self, to: Mapping[str, Any], **request: Any) -> Migration:
         """Moves what the name serves to another model, if it is no worse there."""
         return Migration(self._http, self._command("migrations", {"to": dict(to), **request})["job_id"])
+
+    def check_up(self, **request: Any) -> Checkup:
+        """Checks what the name serves again, and improves it with `improve`."""
+        return Checkup(self._http, self._command("checkups", request)["job_id"])
+
+    def improve(self, **request: Any) -> Checkup:
+        """Searches a better prompt on recent requests, and rolls it out."""
+        return Checkup(self._http, self._command("improve", request)["job_id"])
+
+    def schedule(self, **request: Any) -> Schedule:
+        """Checks the name up `every` so often, or at the times of `cron`."""
+        return Schedule(self._http, self._command("schedules", request)["schedule_id"])
+
+    def schedules(self) -> Iterator[t.ListedSchedule]:
+        """The schedules of its name, newest first."""
+        pages = requests.pages_below(self._collection, self.id, "schedules")
+        return cast(Iterator[t.ListedSchedule], self._http.rows(pages))
 
     def rollback(self, reason: Optional[str] = None) -> Any:
         """Gives the name back to the deployment that had it before."""

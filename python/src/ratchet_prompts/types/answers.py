@@ -267,6 +267,71 @@ class DeploymentState(TypedDict):
     error: Optional[str]
 
 
+class CheckedPart(TypedDict):
+    job_id: str
+    dataset_id: str
+    scorer: str
+    verdict: str
+    reward: float
+    interval: Interval
+    rows: int
+    baseline: Optional[Dict[str, Any]]
+    difference: Optional[float]
+    difference_interval: Optional[Interval]
+    p_value: Optional[float]
+    rows_worse: int
+
+
+class CheckupState(TypedDict, total=False):
+    """The state of a checkup; lists leave out what is of one of its parts."""
+
+    job_id: str
+    name: str
+    status: str
+    deployment: str
+    verdict: Optional[str]
+    checkup_number: Optional[int]
+    improvement_verdict: Optional[str]
+    approval: Optional[str]
+    deployment_id: Optional[str]
+    not_deployed: Optional[str]
+    rows: Optional[CheckedPart]
+    traffic: Optional[CheckedPart]
+    improvement: Optional[Dict[str, Any]]
+    worse: List[Dict[str, Any]]
+    steps: List[Dict[str, Any]]
+    total_cost_usd: Optional[float]
+    error: Optional[str]
+
+
+class ScheduleRun(TypedDict):
+    run_id: str
+    scheduled_at: str
+    manual: bool
+    outcome: Optional[str]
+    job_id: Optional[str]
+    code: Optional[str]
+    detail: Optional[str]
+
+
+class ListedSchedule(TypedDict):
+    schedule_id: str
+    name: str
+    cron: Optional[str]
+    every: Optional[str]
+    timezone: Optional[str]
+    max_cost_usd_per_month: Optional[float]
+    spent_this_month_usd: float
+    paused: bool
+    paused_in_temporal: bool
+    next_run_at: Optional[str]
+
+
+class ScheduleState(ListedSchedule):
+    checkup: Dict[str, Any]
+    last_runs: List[ScheduleRun]
+
+
 class CommandAnswer(TypedDict, total=False):
     job_id: str
     status: str
