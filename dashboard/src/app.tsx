@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { jobKinds, kindNames, type JobKind } from '../../src/core/jobs/kinds.js';
 import { apiKey, signOut } from './data/access.js';
+import { CheckupPage } from './pages/checkup/page.js';
 import { DeploymentPage } from './pages/deployments/version/page.js';
 import { MigrationPage } from './pages/migration/page.js';
 import { DeploymentsPage } from './pages/deployments/page.js';
@@ -78,12 +79,13 @@ const pages = new Map<string, () => ComponentChildren>([
   [jobKinds.deployment.page, DeploymentsPage],
 ]);
 
-const jobPages: Partial<Record<JobKind, (props: { id: string }) => ComponentChildren>> = {
+const jobPages: Record<JobKind, (props: { id: string }) => ComponentChildren> = {
   session: SessionPage,
   evaluation: EvaluationPage,
   graph: GraphPage,
   deployment: DeploymentPage,
   migration: MigrationPage,
+  checkup: CheckupPage,
 };
 
 function Page() {

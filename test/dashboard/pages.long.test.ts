@@ -124,6 +124,8 @@ const views: View[] = [
     fragment: () => `#/deployments?source=${jobs.session}`,
     ready: (page) => page.getByRole('dialog').getByLabel('Name', { exact: true }).waitFor(),
   },
+  { name: 'migrations', fragment: () => `#/migrations/${jobs.migration}`, ready: region('Steps') },
+  { name: 'checkups', fragment: () => `#/checkups/${jobs.checkup}`, ready: region('Rows') },
   { name: 'playground', fragment: () => '#/playground', ready: region('Input') },
 ];
 

@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { twoStepJob } from '../../examples/two-steps/tasks.js';
 import { sampleOf } from '../../src/cli/task/sample.js';
 import { jobKinds } from '../../src/core/jobs/kinds.js';
+import { checkedUp, checkUp } from './checkups-over-http.js';
 import { built, deploy } from './deployments-over-http.js';
 import { createGraphJob, createSession, ended, resultsOf } from './jobs-over-http.js';
+import { migrate, migrated } from './migrations-over-http.js';
+import { schedule } from './schedules-over-http.js';
 import type { TestService } from './service.js';
 
 const lines = readFileSync(join(import.meta.dirname, '../../examples/intents/data.jsonl'), 'utf8');
@@ -40,6 +43,9 @@ export interface DashboardJobs {
   graph: string;
   /** The versions of the name `intents`, oldest first. */
   versions: [string, string];
+  /** Of that name. */
+  migration: string;
+  checkup: string;
 }
 
 export async function createDashboardJobs(service: TestService): Promise<DashboardJobs> {
@@ -59,6 +65,16 @@ export async function createDashboardJobs(service: TestService): Promise<Dashboa
     await built(service, id);
     versions.push(id);
   }
+  const { dataset, scorer } = localTask;
+  const migration = await migrate(service, 'intents', {
+    to: { provider: 'local', model: 'other' },
+    dataset,
+    scorer,
+    optimize: 'never',
+  });
+  const { job_id: checkup } = await checkUp(service, 'intents', { rows: { dataset, scorer }, traffic: null });
+  await schedule(service, 'intents', { every: '1d', checkup: { rows: { dataset, scorer }, traffic: null } });
+  await Promise.all([migrated(service, migration, 120), checkedUp(service, checkup)]);
   for (const id of [before, after, graph]) await ended(service, id, 120);
-  return { session, evaluations: [before, after], graph, versions: versions as [string, string] };
+  return { session, evaluations: [before, after], graph, versions: versions as [string, string], migration, checkup };
 }

@@ -1,15 +1,20 @@
-import { useMigration, type Migration } from '../../data/migration.js';
-import { Badge, Loading, Panel, Problem, Stat, Stats, Time } from '../../ui/basics.js';
+import type { Answer } from '../../../../src/client/index.js';
+import { client } from '../../data/client.js';
+import { useUntilEnded } from '../../data/until-ended.js';
+import { Badge, Loading, Problem, Stat, Stats, Time } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
 import { dollars, reward, shortId, signed, words } from '../../util/format.js';
-import { link, pageOf } from '../../util/router.js';
-import { WorsePanel } from './worse-panel.js';
+import { link } from '../../util/router.js';
+import { StepsPanel } from '../job/steps-panel.js';
+import { WorsePanel } from '../job/worse-panel.js';
+
+type Migration = Answer<'getMigration'>;
 
 const colors = { no_worse: 'succeeded', worse: 'failed', inconclusive: 'paused' };
 
 /** A move of what a name serves to another model: its jobs, its verdict, the rows that lost. */
 export function MigrationPage({ id }: { id: string }) {
-  const { data, error } = useMigration(id);
+  const { data, error } = useUntilEnded(id, (signal) => client.value.migrations.handle(id).get({ signal }));
   if (!data)
     return (
       <>
@@ -18,6 +23,11 @@ export function MigrationPage({ id }: { id: string }) {
       </>
     );
   const { name, status, verdict, from, to, created_at: created, warnings } = data;
+  const worse = data.worse.map(({ today_reward: before, today_output: outputBefore, ...row }) => ({
+    ...row,
+    before,
+    outputBefore,
+  }));
   return (
     <>
       <div class="page-head">
@@ -40,8 +50,8 @@ export function MigrationPage({ id }: { id: string }) {
         </p>
       ))}
       <Figures migration={data} />
-      <Steps migration={data} />
-      <WorsePanel migration={data} />
+      <StepsPanel job={data} />
+      <WorsePanel rows={worse} heads={['Today', 'New']} />
     </>
   );
 }
@@ -59,25 +69,5 @@ function Figures({ migration }: { migration: Migration }) {
       <Stat name="Loss that counts as none">{reward(maxLoss)}</Stat>
       <Stat name="Cost">{dollars(cost)}</Stat>
     </Stats>
-  );
-}
-
-function Steps({ migration: { steps, deployment_id: deployed, not_deployed: reason } }: { migration: Migration }) {
-  return (
-    <Panel title="Steps">
-      <ul class="log" aria-label="Steps">
-        {steps.map(({ step, job_id: job, status, total_cost_usd: cost }) => (
-          <li key={step}>
-            <a href={pageOf(job)}>{words(step)}</a> <Badge status={status} /> <span class="quiet">{dollars(cost)}</span>
-          </li>
-        ))}
-        {deployed !== null && (
-          <li>
-            <a href={pageOf(deployed)}>deployment {shortId(deployed)}</a>
-          </li>
-        )}
-      </ul>
-      {reason !== null && <p class="note">{reason}</p>}
-    </Panel>
   );
 }

@@ -3,6 +3,7 @@ import { link, pageOf } from '../../../util/router.js';
 import { Badge, Loading, Panel, Problem, Time } from '../../../ui/basics.js';
 import { Heading } from '../../../ui/heading.js';
 import { ChangesPanel } from './changes-panel.js';
+import { CheckupsPanel } from './checkups-panel.js';
 import { RetiresBadge } from '../../../ui/retires-badge.js';
 import { CallPanel } from './call-panel.js';
 import { DeploymentActions } from './actions.js';
@@ -42,6 +43,7 @@ export function DeploymentPage({ id }: { id: string }) {
         <GatePanel deployment={data} />
         <CallPanel name={data.name} />
       </div>
+      <CheckupsPanel key={`checkups ${data.name}`} name={data.name} />
       <TrafficPanel key={`traffic ${data.id}`} id={data.id} isCallable={isCallable(data)} />
       <VersionsPanel key={data.name} shown={data} />
       <ChangesPanel key={`changes ${data.name}`} deployment={data} />
