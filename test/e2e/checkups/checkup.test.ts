@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { askedOf, checkedUp, checkUp, checkups, type Checkup } from '../../support/checkups-over-http.js';
 import { built, deploy, readDeployment, saying } from '../../support/deployments-over-http.js';
-import { deployments, eventsOf } from '../../support/jobs-over-http.js';
+import { deployments, eventsOf, readJob, type Evaluation } from '../../support/jobs-over-http.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
 import { agingModels as models, gateRows, proposer, startAgingWorld } from '../../support/worlds/aging.js';
@@ -138,6 +138,24 @@ describe('a checkup', () => {
     expect(rows!.max).toBe(0.01);
     expect(ofTraffic!.max).toBeCloseTo(0.01 - rows!.spent, 12);
     expect((await jobsOf(id)).map(({ spec }) => spec.budget?.maxCostUsd)).toEqual([rows!.max, ofTraffic!.max]);
+  });
+
+  test('fails once its dollars are spent, and buys no more', async () => {
+    await withGate('poor', models.priced);
+    const asked = on.world.model.requests.length;
+    // A call reserves its longest answer: 50 tokens at 0.6 dollars a million.
+    const { job_id: id } = await checkUp(on.service, 'poor', { traffic: null, budget: { max_cost_usd: 0.000_05 } });
+    expect(await checkedUp(on.service, id)).toMatchObject({
+      status: 'failed',
+      error_details: { code: 'checkup_step_failed' },
+      verdict: null,
+    });
+    const [evaluation] = await jobsOf(id);
+    const { budget, error_details: error } = await readJob<Evaluation>(on.service, evaluation!.id);
+    expect(error).toMatchObject({ code: 'cost_budget_exhausted' });
+    expect(budget.spent_usd).toBeLessThanOrEqual(0.000_05);
+    const calls = on.world.model.requests.length - asked;
+    expect([calls > 0, calls < 20]).toEqual([true, true]);
   });
 
   test('is cancelled with the job that it waits for, and deleted', async () => {

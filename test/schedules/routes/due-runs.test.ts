@@ -162,7 +162,7 @@ describe('a run without a job', () => {
 
   test('is refused where the request became wrong, with the field', async () => {
     await query(
-      `update schedules set spec = jsonb_set(spec, '{checkup,rows,dataset}', '{"dataset_id": "ds_gone"}') where id = $1`,
+      `update schedules set spec = jsonb_set(spec::jsonb, '{checkup,rows,dataset}', '{"dataset_id": "ds_gone"}') where id = $1`,
       [id],
     );
     await run();

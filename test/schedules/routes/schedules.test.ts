@@ -54,6 +54,16 @@ describe('a create', () => {
     expect(data[0].checkup).toBeUndefined();
   });
 
+  test('keeps the order of the fields of its rows: they are the data set that a gate has', async () => {
+    const rows = [
+      { question: 'Row 0', answer: 'yes' },
+      { question: 'Row 1', answer: 'no' },
+    ];
+    const dataset = { rows, input: 'question', expected: 'answer' };
+    const id = await made('support', { every: '1d', checkup: { rows: { dataset, scorer: 'exact' }, traffic: null } });
+    expect(JSON.stringify((await read(id)).body.checkup.rows.dataset.rows)).toBe(JSON.stringify(rows));
+  });
+
   test('under an Idempotency-Key makes one schedule', async () => {
     await it.deploy('once');
     const headers = { 'idempotency-key': 'schedule-once' };

@@ -1102,8 +1102,8 @@ create table schedules (
   org_id text not null,
   -- of deployments
   name text not null,
-  -- the request, in the field names of the API
-  spec jsonb not null,
+  -- the request, in the field names of the API; json keeps the order of a row's fields
+  spec json not null,
   paused boolean not null,
   -- the key that created it, which its jobs count for
   key_id text,

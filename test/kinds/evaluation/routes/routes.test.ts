@@ -35,6 +35,7 @@ test('returns an evaluation without outcomes', async () => {
     workflow_id: `evaluation-${id}`,
     temporal_url: expect.stringContaining(id),
     created_at: expect.stringMatching(/Z$/),
+    created_by: { key_id: 'bootstrap_default', key_name: 'bootstrap' },
     started_at: null,
     completed_at: null,
     error: null,

@@ -28,6 +28,7 @@ describe('before the first outcome', () => {
       workflow_id: `session-${id}`,
       temporal_url: expect.stringContaining(id),
       created_at: expect.stringMatching(/Z$/),
+      created_by: { key_id: 'bootstrap_default', key_name: 'bootstrap' },
       started_at: null,
       completed_at: null,
       error: null,
