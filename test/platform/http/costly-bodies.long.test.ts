@@ -8,7 +8,7 @@ import { runs } from '../../support/runs.js';
 import { evaluationRequest, graphRequest, httpOfFile, sessionRequest } from './support.js';
 
 // Invariant: no body holds the event loop by what it makes the service compile, compare or read,
-// accepted or refused. Those that are costly by their size are in event-loop.test.ts.
+// accepted or refused. Those that are costly by their size are in event-loop.long.test.ts.
 
 const http = httpOfFile({ checkJavascript: javascriptProblem });
 const mebibyte = 1024 * 1024;
