@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { someOf } from '../../support/environment.js';
 import { deploy, saying } from '../../support/deployments-over-http.js';
 import { answers } from '../../support/fakes/container.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
@@ -39,34 +38,31 @@ const detailsOf = async (id: string) =>
 const search = { gepa: { population_size: 2, generations: 2, evaluation: { seeds: range(0, 21) } } };
 
 describe('a job that fails in its first slice', () => {
-  test.each(someOf(['evaluation', 'session'] as const, 1))(
-    '%s: has its code, its cause and its counts',
-    async (kind) => {
-      on.world.container.behave(() => answers.status(500, 'boom'));
-      const labels = { name: 'will fail', tags: ['x'] };
-      const id =
-        kind === 'session'
-          ? await createSession(on.service, { ...on.world.job, ...search })
-          : await createEvaluation(on.service, { ...on.world.job, ...labels, seeds: range(0, 30) });
-      const job = await ended<Session | Evaluation>(on.service, id);
-      expect(job.error_details!.code).toBe('too_many_failures');
-      await expect(on.service.workflow(id).result()).rejects.toMatchObject({
-        cause: { type: 'too_many_failures', message: expect.stringMatching(/^too_many_failures: .*: .*\bboom$/) },
-      });
-      const { progress } = job as { progress: { completed?: number; rollouts_completed?: number } };
-      const rollouts = progress.completed ?? progress.rollouts_completed;
-      expect(rollouts).toBeGreaterThanOrEqual(20);
-      const { memo, attributes } = await described(id);
-      expect(attributes).toMatchObject({ RatchetStatus: ['failed'], RatchetStopReason: ['too_many_failures'] });
-      expect(attributes).toMatchObject({ RatchetRollouts: [rollouts] });
-      expect(memo).toMatchObject({ rollouts, ...(kind === 'evaluation' && labels) });
-      const query = `RatchetStopReason = 'too_many_failures' and WorkflowId = '${kind}-${id}'`;
-      await until('it is listed', async () => {
-        for await (const found of on.service.temporal.workflow.list({ query })) return found !== undefined;
-        return false;
-      });
-    },
-  );
+  test.each(['session', 'evaluation'] as const)('%s: has its code, its cause and its counts', async (kind) => {
+    on.world.container.behave(() => answers.status(500, 'boom'));
+    const labels = { name: 'will fail', tags: ['x'] };
+    const id =
+      kind === 'session'
+        ? await createSession(on.service, { ...on.world.job, ...search })
+        : await createEvaluation(on.service, { ...on.world.job, ...labels, seeds: range(0, 30) });
+    const job = await ended<Session | Evaluation>(on.service, id);
+    expect(job.error_details!.code).toBe('too_many_failures');
+    await expect(on.service.workflow(id).result()).rejects.toMatchObject({
+      cause: { type: 'too_many_failures', message: expect.stringMatching(/^too_many_failures: .*: .*\bboom$/) },
+    });
+    const { progress } = job as { progress: { completed?: number; rollouts_completed?: number } };
+    const rollouts = progress.completed ?? progress.rollouts_completed;
+    expect(rollouts).toBeGreaterThanOrEqual(20);
+    const { memo, attributes } = await described(id);
+    expect(attributes).toMatchObject({ RatchetStatus: ['failed'], RatchetStopReason: ['too_many_failures'] });
+    expect(attributes).toMatchObject({ RatchetRollouts: [rollouts] });
+    expect(memo).toMatchObject({ rollouts, ...(kind === 'evaluation' && labels) });
+    const query = `RatchetStopReason = 'too_many_failures' and WorkflowId = '${kind}-${id}'`;
+    await until('it is listed', async () => {
+      for await (const found of on.service.temporal.workflow.list({ query })) return found !== undefined;
+      return false;
+    });
+  });
 });
 
 describe('an evaluation', () => {
