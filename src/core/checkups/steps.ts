@@ -1,6 +1,6 @@
 /**
- * What a checkup does next, from what is on record: what is live on its rows and on recent traffic,
- * a search where that is wanted, and the winner of the search beside what is live.
+ * The next step of a checkup, from its record: evaluate the live prompt on its rows and on recent
+ * requests, search for a better one if asked for, compare the winner with the live prompt.
  */
 import { changedSeeds } from '../math/repeated-pairs.js';
 import {
@@ -17,7 +17,7 @@ import {
 /** When a search looks for a better prompt. */
 export type ImproveWhen = 'if_worse' | 'always';
 
-/** On what what is live is checked. */
+/** The evaluations of the live prompt. */
 export const checkedParts = ['rows', 'traffic'] as const;
 export type CheckedPart = (typeof checkedParts)[number];
 
@@ -84,7 +84,7 @@ function check({ parts, rewards, look, maxChange }: CheckupRecord, part: Checked
   return part === 'rows' ? checkRows({ seeds, ...rule }) : checkTraffic(rule);
 }
 
-/** The winner beside what is live, or the evaluation that this lacks. */
+/** The winner compared with the live prompt, or the evaluation to run first. */
 function judgeWinner({ rewards }: CheckupRecord): Improvement | EvaluationPart {
   const { traffic: incumbent, winner: candidate, winner_again: again, traffic_again: todayAgain } = rewards;
   if (!candidate) return 'winner';

@@ -22,7 +22,7 @@ export interface Measured {
   interval: Interval;
 }
 
-/** A part of a checkup: what is live, now. */
+/** An evaluation of the live prompt, compared with its baseline. */
 export interface Checked extends Measured {
   verdict: CheckVerdict;
   rows: number;

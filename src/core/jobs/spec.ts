@@ -169,13 +169,13 @@ export interface TrafficFilter {
   expected: 'corrected' | 'corrected_or_answer';
 }
 
-/** Rows on which what is live is checked. */
+/** The rows of an evaluation of the live deployment. */
 export interface CheckedRows {
   rows: RowsSpec;
   gate: RowsGate;
 }
 
-/** Another look at what a name serves. */
+/** A repeated evaluation of the live deployment of a name, and a search for a better prompt. */
 export interface CheckupSpec {
   kind: 'checkup';
   name: string;

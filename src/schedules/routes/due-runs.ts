@@ -30,7 +30,7 @@ const batch = 100;
 /** A process that was killed leaves its run to the next one after this time. */
 const leaseS = 30;
 
-/** A run that a process has taken, and the schedule as it was then. */
+/** A run under the lease of this process, with the schedule that it read. */
 interface Taken {
   run: RunRow;
   schedule: ScheduleRow;

@@ -15,7 +15,7 @@ export interface WantedSchedule extends ScheduleTimes {
   digest: string | null;
 }
 
-/** Schedules of all organizations that Temporal lacks, or that nobody compared for some time. */
+/** Schedules to write to Temporal, or to compare with it again, of all organizations. */
 export async function readUnsynced(
   tx: Tx,
   { installation, checkedBefore, limit }: { installation: string; checkedBefore: Date; limit: number },

@@ -1,33 +1,12 @@
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { checkedUp } from '../../support/checkups-over-http.js';
-import { built, deploy, saying } from '../../support/deployments-over-http.js';
-import {
-  decided,
-  inTemporal,
-  isGone,
-  readSchedule,
-  schedule,
-  schedules,
-  type Schedule,
-} from '../../support/schedules-over-http.js';
-import { serviceOfFile } from '../../support/service-of-file.js';
+import { decided, inTemporal, isGone, schedules, type Schedule } from '../../support/schedules-over-http.js';
 import { until } from '../../support/until.js';
-import { movableModels as models, movableRows, startMovableWorld } from '../../support/worlds/movable.js';
-import { rowsBaseline } from '../../support/worlds/rows.js';
+import { schedulesOfFile } from './schedules-of-file.js';
 
 // What an operator does to a schedule in Temporal, and what the reconciler makes of it.
 
-const on = serviceOfFile(startMovableWorld);
-afterEach(() => on.world.reset());
-beforeAll(async () => {
-  const source = saying(rowsBaseline, models.old);
-  await built(on.service, await deploy(on.service, { name: 'support', source }));
-});
-
-const checkup = () => ({ rows: movableRows(on.world, 10), traffic: null });
-const make = (more: object = {}): Promise<Schedule> =>
-  schedule(on.service, 'support', { cron: '0 3 * * 1', checkup: checkup(), ...more });
-const read = ({ schedule_id: id }: Schedule) => readSchedule(on.service, id);
+const { on, make, read } = schedulesOfFile();
 
 /** As if nobody had compared it with Temporal for ten minutes. */
 const compare = ({ schedule_id: id }: Schedule) =>

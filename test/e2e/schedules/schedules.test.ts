@@ -1,36 +1,24 @@
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { built, deploy, saying } from '../../support/deployments-over-http.js';
 import { checkedUp, checkups } from '../../support/checkups-over-http.js';
 import {
   decided,
   inTemporal,
   isGone,
-  readSchedule,
   remove,
   runNow,
   schedule,
   schedules,
   type Schedule,
 } from '../../support/schedules-over-http.js';
-import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
-import { movableModels as models, movableRows, startMovableWorld } from '../../support/worlds/movable.js';
+import { movableModels as models } from '../../support/worlds/movable.js';
 import { rowsBaseline } from '../../support/worlds/rows.js';
+import { schedulesOfFile } from './schedules-of-file.js';
 
-// With Temporal: its schedule comes due at the time of the row, is written again where somebody
-// changed or deleted it, keeps the pause of an operator, and goes with its row.
+// Temporal starts the runs of a schedule at its times, and the service makes one checkup of each.
 
-const on = serviceOfFile(startMovableWorld);
-afterEach(() => on.world.reset());
-beforeAll(async () => {
-  const source = saying(rowsBaseline, models.old);
-  await built(on.service, await deploy(on.service, { name: 'support', source }));
-});
-
-const checkup = () => ({ rows: movableRows(on.world, 10), traffic: null });
-const make = (more: object = {}): Promise<Schedule> =>
-  schedule(on.service, 'support', { cron: '0 3 * * 1', checkup: checkup(), ...more });
-const read = ({ schedule_id: id }: Schedule) => readSchedule(on.service, id);
+const { on, checkup, make, read } = schedulesOfFile();
 
 describe('the times of a schedule', () => {
   test('are those of its cron expression in its time zone, each once', async () => {

@@ -49,7 +49,7 @@ export interface CheckupDraft {
   prepare(tx: Tx): Promise<void>;
 }
 
-/** What a draft reads of what is live. */
+/** The live deployment, as a draft reads it. */
 interface Live {
   live: DeploymentRow;
   prompt: LivePrompt;

@@ -1,4 +1,4 @@
-/** Recent requests of a name as rows on which what is live answers again. */
+/** Recent requests of a name as rows, which the live prompt answers again. */
 import type { TrafficFilter } from '../../../core/jobs/spec.js';
 import { callerMessages, inputName, rowPlaceholders } from '../../../core/prompts/row-template.js';
 import { jobRows } from '../../../datasets/routes/job-rows.js';
