@@ -55,7 +55,7 @@ export function deploymentCommands(program: Command): void {
     .option('--no-optimize', 'look for no other prompt where the new model is worse')
     .option('--proposer <provider/model>', 'the model that writes prompts; default: the new model')
     .option('--budget <rollouts>', 'maximum rollouts of the search; default 200', positive)
-    .option('--max-cost <usd>', 'maximum dollars of the search', amount)
+    .option('--max-cost <usd>', 'maximum dollars of all its jobs', amount)
     .option('--param <name=value...>', 'a parameter of the new model, such as temperature=0; null removes one')
     .option('--deploy', 'serve it under the name if it is no worse')
     .option('--rollout <file.json>', 'the same, step by step, as in the API')

@@ -153,6 +153,8 @@ export interface MigrationSpec {
   gate: RowsGate;
   /** The loss of mean reward that still counts as none. */
   maxLoss: number;
+  /** Of all its jobs together; null: no limit. */
+  maxCostUsd: number | null;
   optimize: Optimize;
   /** On the other rows; null: the prompt is not optimized. */
   session: SessionSpec | null;

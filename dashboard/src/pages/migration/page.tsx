@@ -57,7 +57,7 @@ export function MigrationPage({ id }: { id: string }) {
 }
 
 function Figures({ migration }: { migration: Migration }) {
-  const { max_loss: maxLoss, total_cost_usd: cost, side } = migration;
+  const { max_loss: maxLoss, total_cost_usd: cost, max_cost_usd: most, side } = migration;
   const found = migration[side ?? 'optimized'] ?? migration.same_prompt;
   if (!found) return null;
   const { low, high } = found.difference_interval;
@@ -67,7 +67,10 @@ function Figures({ migration }: { migration: Migration }) {
       <Stat name="New model">{reward(found.reward)}</Stat>
       <Stat name={`Difference (95 %: ${signed(low)} to ${signed(high)})`}>{signed(found.difference)}</Stat>
       <Stat name="Loss that counts as none">{reward(maxLoss)}</Stat>
-      <Stat name="Cost">{dollars(cost)}</Stat>
+      <Stat name="Cost">
+        {dollars(cost)}
+        {most !== null && ` of ${dollars(most)}`}
+      </Stat>
     </Stats>
   );
 }

@@ -8,8 +8,8 @@ import { rowsSchema } from '../../../datasets/contract/rows.js';
 import { scorerSchema } from '../../../scorers/index.js';
 import { canarySchema, durationSchema } from '../../deployment/contract/canary.js';
 import { filterFields } from '../../deployment/contract/logged-requests.js';
+import { budgetWithSession, dollarsOfAll, sessionLimits } from '../../deployment/contract/parts.js';
 import { reasonField } from '../../deployment/contract/registry.js';
-import { sessionBudgetSchema } from '../../session/contract/create.js';
 import { improveModes } from './steps.js';
 
 /** The most requests that are rows. */
@@ -59,8 +59,6 @@ const deploySchema = z
   .describe('A deployment of a better winner, under the same name. Default: {}. null: none.');
 
 const proposer = policySchema.optional().describe('The model that writes new prompts. Default: the live one.');
-const { max_cost_usd: maxCostUsd, ...limitsOfSearch } = sessionBudgetSchema.shape;
-const budgetOfAll = maxCostUsd.describe('Maximum dollars of all its jobs together; each gets what is left.');
 
 const jobFields = {
   max_concurrent: containerFields.max_concurrent,
@@ -95,14 +93,14 @@ export const checkupFields = z.strictObject(
         {
           when: z.enum(improveModes).default('if_worse').describe('If a verdict is worse, or always.'),
           proposer,
-          budget: z.strictObject(limitsOfSearch).optional().describe('Of the session. Default: 200 rollouts.'),
+          budget: z.strictObject(sessionLimits).optional().describe('Of the session. Default: 200 rollouts.'),
           deploy: deploySchema,
         },
         'must be an object, or null',
       )
       .nullish()
       .describe('A search for a better prompt on half of the traffic. Default: none.'),
-    budget: z.strictObject({ max_cost_usd: budgetOfAll }).optional(),
+    budget: z.strictObject({ max_cost_usd: dollarsOfAll }).optional(),
     ...jobFields,
   },
   notObject,
@@ -118,10 +116,7 @@ const improveFields = z.strictObject(
     traffic: trafficSchema(400).optional().describe('The latest kept requests of the name: half decide.'),
     scorer,
     proposer,
-    budget: z
-      .strictObject({ ...limitsOfSearch, max_cost_usd: budgetOfAll })
-      .optional()
-      .describe('Rollouts and minutes of the session, by default 200 rollouts; dollars of all its jobs.'),
+    budget: budgetWithSession,
     deploy: deploySchema,
     ...jobFields,
   },

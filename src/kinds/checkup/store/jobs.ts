@@ -1,8 +1,7 @@
 /** The jobs that a checkup starts. */
-import type { CheckupSpec, DeploymentSource, EvaluationSpec, SessionSpec } from '../../../core/jobs/spec.js';
+import type { CheckupSpec, DeploymentSource, EvaluationSpec } from '../../../core/jobs/spec.js';
 import { changedSeeds } from '../../../core/math/repeated-pairs.js';
 import type { CheckupRecord, EvaluationPart, Part } from '../../../core/checkups/steps.js';
-import { readSpent } from '../../../jobs/store/cost-budget.js';
 import type { JobRef } from '../../../jobs/store/events.js';
 import { readCanaryOf } from '../../deployment/store/canaries.js';
 import { frozenEvaluation } from '../../deployment/store/gate.js';
@@ -26,29 +25,15 @@ const winnerOf = (checkupId: string, candidateId: string): DeploymentSource => (
 /** Stores a job of a checkup. False: it exists. */
 export function insertCheckupPart(tx: Tx, checkup: KnownCheckup, part: Part): Promise<boolean> {
   const { orgId, jobId, spec } = checkup;
-  return insertPart(tx, { orgId, jobId: partId(jobId, part) }, spec.name, async () => {
-    const maxCostUsd = await dollarsLeft(tx, checkup);
-    return part === 'session' ? sessionOf(spec, maxCostUsd) : evaluationOf(tx, checkup, part, maxCostUsd);
-  });
-}
-
-/** What the jobs so far leave; null: no limit. */
-async function dollarsLeft(tx: Tx, { jobId, spec: { maxCostUsd } }: KnownCheckup): Promise<number | null> {
-  if (maxCostUsd === null) return null;
-  const ids = [...(await readParts(tx, jobId)).values()].map(({ id }) => id);
-  return Math.max(0, maxCostUsd - (await readSpent(tx, ids)));
-}
-
-function sessionOf({ improve }: CheckupSpec, maxCostUsd: number | null): SessionSpec {
-  const { session } = improve!;
-  return { ...session, budget: { ...session.budget, maxCostUsd } };
+  const { name, maxCostUsd, improve } = spec;
+  const specOf = async () => (part === 'session' ? improve!.session : evaluationOf(tx, checkup, part));
+  return insertPart(tx, jobId, { partId, readParts }, { part, orgId, name, maxCostUsd, specOf });
 }
 
 async function evaluationOf(
   tx: Tx,
   { jobId, spec, record }: KnownCheckup,
   part: EvaluationPart,
-  maxCostUsd: number | null,
 ): Promise<EvaluationSpec> {
   const { name, policy, container, snapshotId } = spec;
   const isAgain = part === 'winner_again' || part === 'traffic_again';
@@ -56,7 +41,7 @@ async function evaluationOf(
   const isWinner = part === 'winner' || part === 'winner_again';
   const from = isWinner ? winnerOf(jobId, record.session!.winner!) : snapshotId;
   const { rows, gate } = spec.parts[part === 'rows' ? 'rows' : 'traffic']!;
-  const evaluation = frozenEvaluation(
+  return frozenEvaluation(
     { name, container, rows, gate },
     {
       policy,
@@ -65,7 +50,6 @@ async function evaluationOf(
       repeated: isAgain ? changedSeeds({ candidate: candidate!, incumbent: incumbent! }) : null,
     },
   );
-  return { ...evaluation, ...(maxCostUsd !== null && { budget: { maxMinutes: null, maxCostUsd } }) };
 }
 
 /** `isMoved`: the name serves something else; else another version is being rolled out. */

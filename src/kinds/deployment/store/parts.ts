@@ -1,9 +1,11 @@
 /** The jobs that a migration or a checkup runs, and the deployment that it makes. */
 import type { CanaryPlan } from '../../../core/deployments/canary/plan.js';
 import { candidateId } from '../../../core/jobs/ids.js';
+import { dollarsOf } from '../../../core/jobs/dollars-of-parts.js';
 import { childJobId, workflowId } from '../../../core/jobs/kinds.js';
 import type { DeploymentSource, EvaluationSpec, SessionSpec } from '../../../core/jobs/spec.js';
 import type { Status } from '../../../core/jobs/status.js';
+import { readSpent } from '../../../jobs/store/cost-budget.js';
 import type { JobRef } from '../../../jobs/store/events.js';
 import { hasJob, insertJob, newJobId } from '../../../jobs/store/jobs.js';
 import type { SessionProjection } from '../../../jobs/store/projection.js';
@@ -22,14 +24,20 @@ export interface PartRow extends Record<string, unknown> {
   projection: SessionProjection;
 }
 
-/** The ids and rows of the jobs of a kind, by their parts; `session` is a session. */
-export function partsOf<Part extends string>(numbers: Readonly<Record<Part, number>>) {
+/** The ids and rows of the jobs of a kind. */
+export interface PartsOf<Part extends string> {
+  partId(parentId: string, part: Part): string;
+  readParts(tx: Tx, parentId: string): Promise<Map<Part, PartRow>>;
+}
+
+/** By their parts; `session` is a session. */
+export function partsOf<Part extends string>(numbers: Readonly<Record<Part, number>>): PartsOf<Part> {
   const names = Object.keys(numbers) as Part[];
   const partId = (parentId: string, part: Part): string =>
     childJobId(part === 'session' ? 'session' : 'evaluation', parentId, numbers[part]);
   return {
     partId,
-    async readParts(tx: Tx, parentId: string): Promise<Map<Part, PartRow>> {
+    async readParts(tx, parentId) {
       const parts = new Map(names.map((part) => [partId(parentId, part), part]));
       const rows = await tx.query<PartRow>(
         'select id, status, projection from jobs where id = any($1) and not deleted',
@@ -85,15 +93,29 @@ function winnerOf({ id, projection }: PartRow): string | null {
   return best === (baselineCandidateId ?? candidateId(id, 0)) ? null : best;
 }
 
-/** Stores a job of another one, under its name. False: it exists. */
-export async function insertPart(
+/** A job of another one. */
+export interface NewPart<Part extends string> {
+  part: Part;
+  orgId: string;
+  /** The name of the deployment. */
+  name: string;
+  /** Of all jobs of the parent together; null: no limit. */
+  maxCostUsd: number | null;
+  specOf: () => Promise<SessionSpec | EvaluationSpec>;
+}
+
+/** Stores a job of another one, with its share of the dollars. False: it exists. */
+export async function insertPart<Part extends string>(
   tx: Tx,
-  job: JobRef,
-  name: string,
-  specOf: () => Promise<SessionSpec | EvaluationSpec>,
+  parentId: string,
+  { partId, readParts }: PartsOf<Part>,
+  { part, orgId, name, maxCostUsd: max, specOf }: NewPart<Part>,
 ): Promise<boolean> {
+  const job: JobRef = { orgId, jobId: partId(parentId, part) };
   if (await hasJob(tx, job)) return false;
-  const spec = await specOf();
+  const earlier = [...(await readParts(tx, parentId)).values()].map(({ id }) => id);
+  const maxCostUsd = max === null ? null : dollarsOf(part, { max, spent: await readSpent(tx, earlier) });
+  const spec = withDollars(await specOf(), maxCostUsd);
   await insertJob(tx, {
     ...job,
     kind: spec.kind,
@@ -105,6 +127,11 @@ export async function insertPart(
     spec,
   });
   return true;
+}
+
+function withDollars(spec: SessionSpec | EvaluationSpec, maxCostUsd: number | null): SessionSpec | EvaluationSpec {
+  if (spec.kind === 'session') return { ...spec, budget: { ...spec.budget, maxCostUsd } };
+  return maxCostUsd === null ? spec : { ...spec, budget: { maxMinutes: null, maxCostUsd } };
 }
 
 /** The prompt of a snapshot or a source, which its job has kept. */

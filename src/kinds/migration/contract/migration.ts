@@ -8,9 +8,9 @@ import { webhookField } from '../../../contracts/webhook.js';
 import { rowsSchema, rowsViewSchema } from '../../../datasets/contract/rows.js';
 import { scorerSchema } from '../../../scorers/index.js';
 import { canarySchema } from '../../deployment/contract/canary.js';
+import { budgetWithSession } from '../../deployment/contract/parts.js';
 import { reasonField } from '../../deployment/contract/registry.js';
 import { servedPolicySchema } from '../../deployment/contract/served-policy.js';
-import { sessionBudgetSchema } from '../../session/contract/create.js';
 import { migrationSteps, migrationVerdicts, optimizeModes, promptSides } from './steps.js';
 
 const maxLoss = z
@@ -42,7 +42,7 @@ export const createMigrationSchema = withRule(
           'Whether a session looks for a better prompt on rows that do not decide: if the live prompt is not shown to be no worse, always, or never.',
         ),
       proposer: policySchema.optional().describe('The model that writes new prompts. Default: the new model.'),
-      budget: sessionBudgetSchema.optional().describe('Of the session. Default: 200 rollouts.'),
+      budget: budgetWithSession,
       max_concurrent: containerFields.max_concurrent,
       deploy: z
         .strictObject(
@@ -120,6 +120,7 @@ const summary = {
   dataset: rowsViewSchema,
   max_loss: z.number(),
   optimize: z.enum(optimizeModes),
+  max_cost_usd: z.number().nullable().describe('Of all its jobs; null: no limit.'),
   side: z
     .enum(promptSides)
     .nullable()

@@ -8,10 +8,11 @@ import { splitBounds } from '../../../core/search/split.js';
 import { checkedForCaller } from '../../../access/routes/provider-keys.js';
 import type { JobRows } from '../../../datasets/routes/job-rows.js';
 import type { RowSource } from '../../../datasets/routes/row-source.js';
-import { policySpec, providerErrors } from '../../../jobs/routes/specs.js';
+import { budgetErrors, policySpec, providerErrors } from '../../../jobs/routes/specs.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
 import { refuse } from '../../../platform/http/server/errors.js';
 import { refusalAsSent } from '../../../platform/http/server/forms.js';
+import { judgesOf } from '../../../scorers/index.js';
 import { canaryPlan } from '../../deployment/routes/canary-plan.js';
 import {
   gateOf,
@@ -73,6 +74,7 @@ export async function draftMigration(
   if (errors.length > 0) throw refuse.invalid(errors);
   const deciding = await decidingRows(checks, { live, prompt, provider: policy.provider }, body);
   const { rows, keep } = deciding;
+  requirePrices({ today, to: policy, proposer: body.proposer }, rows, body);
   const { deciding: seeds, search } = await splitOf(deciding, body);
   const { session, warnings: ofSession } = sessionOf(checks, body, { prompt, policy, rows, split: search });
   return {
@@ -86,6 +88,7 @@ export async function draftMigration(
       rows: rows.spec,
       gate: gateOf(seeds, rows, body.max_concurrent),
       maxLoss: body.max_loss,
+      maxCostUsd: body.budget?.max_cost_usd ?? null,
       optimize: body.optimize,
       session,
       deploy: body.deploy ? deployOf(body.deploy) : null,
@@ -102,6 +105,13 @@ function policyOf({ policy }: LivePrompt, { to }: CreateMigration): PolicySpec {
   const { model, provider, params: given } = policySpec(to);
   const kept = Object.entries({ ...params, ...given }).filter(([, value]) => value !== null);
   return { model, provider, params: Object.fromEntries(kept) };
+}
+
+/** Dollars are refused where the price of a model is unknown. */
+function requirePrices(models: Parameters<typeof budgetErrors>[0], { spec }: JobRows, { budget }: CreateMigration) {
+  if (budget?.max_cost_usd === undefined) return;
+  const errors = budgetErrors(models, judgesOf(spec.scorer), ['budget', 'max_cost_usd']);
+  if (errors.length > 0) throw refuse.invalid(errors);
 }
 
 /** The rows of the request, else those of what is live. */

@@ -39,6 +39,7 @@ function summaryView(job: MigrationRow, deps: HttpDeps) {
     ...rowsView(spec.rows),
     max_loss: spec.maxLoss,
     optimize: spec.optimize,
+    max_cost_usd: spec.maxCostUsd,
     side: side ?? null,
     verdict: (side && judged?.[side]?.verdict) ?? null,
     deployment_id: deploymentId ?? null,

@@ -14,7 +14,7 @@ import { frozenEvaluation } from '../../deployment/store/gate.js';
 import { insertFound, insertPart, readPrompt } from '../../deployment/store/parts.js';
 import { policyFromSnapshot } from '../../deployment/contract/snapshot.js';
 import type { Tx } from '../../../platform/db/db.js';
-import { partId } from './record.js';
+import { partId, readParts } from './record.js';
 
 /** A migration with what is known of it. */
 export interface KnownMigration extends JobRef {
@@ -31,11 +31,10 @@ function sourceOf({ jobId, spec, record }: KnownMigration, side: Side): Deployme
 
 /** Stores a job of a migration. False: it exists. */
 export function insertMigrationPart(tx: Tx, migration: KnownMigration, part: Part): Promise<boolean> {
-  const { orgId, spec } = migration;
-  const job = { orgId, jobId: partId(migration.jobId, part) };
-  return insertPart(tx, job, spec.name, async () =>
-    part === 'session' ? spec.session! : evaluationOf(tx, migration, part),
-  );
+  const { orgId, jobId, spec } = migration;
+  const { name, maxCostUsd, session } = spec;
+  const specOf = async () => (part === 'session' ? session! : evaluationOf(tx, migration, part));
+  return insertPart(tx, jobId, { partId, readParts }, { part, orgId, name, maxCostUsd, specOf });
 }
 
 async function evaluationOf(tx: Tx, migration: KnownMigration, part: EvaluationPart): Promise<EvaluationSpec> {
