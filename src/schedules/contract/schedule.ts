@@ -63,7 +63,7 @@ const scheduleFields = {
   cron: cron.optional(),
   every: every.optional(),
   timezone: timezone.optional(),
-  checkup: checkup.prefault({}),
+  checkup: checkup.optional(),
   max_cost_usd_per_month: maxCost,
   tags,
   metadata,
@@ -78,7 +78,10 @@ const timezoneOfCron = anyOf(
 );
 
 /** What is stored of a schedule besides `paused`, in the terms of its request. */
-export type ScheduleSpec = z.output<z.ZodObject<typeof scheduleFields>>;
+export type ScheduleSpec = z.output<z.ZodObject<typeof scheduleFields>> & { checkup: z.output<typeof checkup> };
+
+/** The request that an absent one stands for. */
+export const usualCheckup = (): ScheduleSpec['checkup'] => checkup.parse({});
 export type ScheduleTimes = Pick<ScheduleSpec, 'cron' | 'every' | 'timezone'>;
 
 export const createScheduleSchema = withRule(
@@ -92,7 +95,6 @@ export const createScheduleSchema = withRule(
 
 const changeFields = {
   ...scheduleFields,
-  checkup: checkup.optional(),
   timezone: timezone.nullish(),
   paused: paused.optional(),
 };

@@ -8,6 +8,7 @@ import {
   scheduleSchema,
   schedulesQuerySchema,
   schedulesSchema,
+  usualCheckup,
 } from '../contract/schedule.js';
 import { noQuerySchema } from '../../contracts/common.js';
 import { find, path as deploymentPath } from '../../kinds/deployment/routes/find.js';
@@ -71,7 +72,8 @@ function registerOfName(app: App, deps: HttpDeps): void {
     async (request, reply) => {
       const { orgId, keyId } = request.caller;
       const { name } = await find(deps, request, request.params.deployment_id);
-      const { paused, ...spec } = request.body;
+      const { paused, checkup = usualCheckup(), ...fields } = request.body;
+      const spec = { ...fields, checkup };
       const warnings = await checkSchedule(deps, request.caller, { id: null, name, spec });
       const scheduleId = await deps.db.org(orgId, async (tx) => {
         await lockName(tx, name);

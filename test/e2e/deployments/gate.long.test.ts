@@ -350,7 +350,7 @@ test('repeats a promotion with a lost answer without taking the name again', asy
   for (const { id } of [first, second])
     expect(await activityOf(id).run(promoteDeployment, { orgId: 'default', jobId: id, against: null })).toBe('done');
   expect(await servedBy()).toBe(second.id);
-  expect(await readDeployment(on.service, first.id)).toEqual({ ...first, live: false });
+  expect(await readDeployment(on.service, first.id)).toEqual({ ...first, live: false, labels: [] });
   const failed = await built(on.service, await create(0.4, { min_reward: 2 }));
   const repeated = activityOf(failed.id).run(promoteDeployment, { orgId: 'default', jobId: failed.id });
   await expect(repeated).rejects.toMatchObject({ type: 'job_closed' });

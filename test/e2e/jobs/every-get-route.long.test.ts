@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { askedOf, checkUp, checkups } from '../../support/checkups-over-http.js';
 import { built, deploy, readDeployment, saying } from '../../support/deployments-over-http.js';
 import { answers, startFakeContainer, type Behaviour, type FakeContainer } from '../../support/fakes/container.js';
 import { startFakeModel } from '../../support/fakes/model.js';
@@ -20,6 +21,7 @@ import {
   type Evaluation,
 } from '../../support/jobs-over-http.js';
 import type { JobKind } from '../../../src/core/jobs/kinds.js';
+import { migrate, migrations } from '../../support/migrations-over-http.js';
 import { range } from '../../support/range.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
@@ -29,6 +31,8 @@ import { startGraphWorld } from '../../support/worlds/graph.js';
 
 // Every GET route of the OpenAPI document answers for every kind of job, running and ended.
 
+/** A checkup and a migration. */
+const ofServed: string[] = [];
 /** Opened when the running jobs may end. */
 const release = gate();
 
@@ -151,8 +155,10 @@ function idsOf(jobs: readonly string[]): Record<string, Ids> {
     [evaluations]: 'evaluation',
     [graphs]: 'graph',
     [deployments]: 'deployment',
+    [checkups]: 'checkup',
+    [migrations]: 'migration',
   };
-  const ofPath: Ids = (path) => jobs.filter((id) => kindOf(id) === kinds[path]);
+  const ofPath: Ids = (path) => [...jobs, ...ofServed].filter((id) => kindOf(id) === kinds[path]);
   const snapshots: Ids = () =>
     Promise.all(
       jobs
@@ -162,11 +168,13 @@ function idsOf(jobs: readonly string[]): Record<string, Ids> {
   return {
     session_id: ofPath,
     job_id: ofPath,
-    deployment_id: ofPath,
+    deployment_id: async (path) => [...(await ofPath(path)), 'served'],
     snapshot_id: snapshots,
     other: snapshots,
     dataset_id: column('dataset_id'),
     key_id: column('key_id'),
+    schedule_id: column('schedule_id'),
+    answer_id: column('answer_id'),
     candidate_id: column('candidate_id'),
     prompt_lever_id: column('lever_id'),
     version: column('version'),
@@ -188,6 +196,12 @@ const walk = (jobs: readonly string[]) =>
     a: jobs[0]!,
     b: jobs[0]!,
     org_id: 'default',
+    created_by: 'any',
+    label: 'production',
+    code: 'any',
+    q: 'any',
+    min_reward: '0',
+    max_reward: '1',
   });
 
 /** Compares every job with itself; returns the statuses with the number of seeds without a tie. */
@@ -209,7 +223,14 @@ test('every GET route answers for every kind of job', async () => {
   });
   expect(uploaded.status).toBe(201);
   const source = saying('Answer well.', { provider: 'graph', model: 'graph' });
-  await built(on.service, await deploy(on.service, { name: 'served', source }));
+  await built(on.service, await deploy(on.service, { name: 'served', source, log: {} }));
+  await askedOf(on.service, 'served', 1);
+  const dataset = { rows: [{ input: 'one', expected: 'One.' }] };
+  const judged = { rows: { dataset, scorer: 'exact' } };
+  const schedule = { every: '1d', checkup: judged, paused: true };
+  await on.service.api.call('POST', `${deployments}/served/schedules`, schedule);
+  const moved = { to: { provider: 'graph', model: 'other' }, dataset, scorer: 'exact', optimize: 'never' };
+  ofServed.push((await checkUp(on.service, 'served', judged)).job_id, await migrate(on.service, 'served', moved));
   const jobs = await startJobs();
   const running = await walk(jobs);
   expect(running.wrong).toEqual([]);

@@ -37,18 +37,20 @@ const checkedView = z
   .meta({ id: 'CheckedPart' })
   .nullable();
 
-const improvementView = z.object({
-  job_id: z.string().describe('The evaluation of the winner.'),
-  session_id: z.string(),
-  candidate_id: z.string(),
-  verdict: z.enum(conclusions).describe('Whether the 95 % interval is above 0, below 0, or around it.'),
-  ...measured,
-  today: z.object(measured).describe('What is live, on the same requests.'),
-  difference: z.number().describe('The winner minus what is live, row by row.'),
-  difference_interval: intervalSchema,
-  rows: z.int(),
-  compare_url: z.string().describe('The comparison of the two evaluations.'),
-});
+const improvementView = z
+  .object({
+    job_id: z.string().describe('The evaluation of the winner.'),
+    session_id: z.string(),
+    candidate_id: z.string(),
+    verdict: z.enum(conclusions).describe('Whether the 95 % interval is above 0, below 0, or around it.'),
+    ...measured,
+    today: z.object(measured).describe('What is live, on the same requests.'),
+    difference: z.number().describe('The winner minus what is live, row by row.'),
+    difference_interval: intervalSchema,
+    rows: z.int(),
+    compare_url: z.string().describe('The comparison of the two evaluations.'),
+  })
+  .meta({ id: 'ComparedWinner' });
 
 const worseRow = z.object({
   seed: z.int().describe('The row.'),

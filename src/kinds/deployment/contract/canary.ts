@@ -106,6 +106,7 @@ export const canaryView = z
     live_deployment_id: z.string().nullable(),
     waits: z
       .enum(['few_requests', 'undecided'])
+      .meta({ id: 'CanaryDelay' })
       .nullable()
       .describe('Why the step goes on after its time; null: it does not.'),
     metric: z.string().describe('The one that decides.'),

@@ -20,6 +20,13 @@ interface EventSchema {
   description: string;
   properties: { type: { const: string }; data: DataSchema };
 }
+interface Schema {
+  enum?: unknown[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+  allOf?: Schema[];
+}
 interface DataSchema {
   anyOf?: DataSchema[];
   properties?: Record<string, { description?: string }>;
@@ -115,6 +122,23 @@ describe('/openapi.json', () => {
     expect(text).not.toContain(String(Number.MAX_SAFE_INTEGER));
     const references = new Set([...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name!));
     expect([...references].sort()).toEqual(names.sort());
+  });
+
+  test('has no two types of one name, as generators compose it, and no default that is an object', () => {
+    const { schemas } = document.components;
+    const pascal = (name: string) => name.replace(/(?:^|_)(\w)/g, (_, first: string) => first.toUpperCase());
+    const inline = (name: string, { properties = {}, items, ...schema }: Schema): string[] => [
+      ...(schema.enum ? [name] : []),
+      ...(items ? inline(`${name}Item`, items) : []),
+      ...[...(schema.anyOf ?? []), ...(schema.allOf ?? [])].flatMap((part) => inline(name, part)),
+      ...Object.entries(properties).flatMap(([field, of]) => inline(name + pascal(field), of)),
+    ];
+    const names = Object.keys(schemas);
+    const composed = names.flatMap((name) => [...new Set(inline(name, schemas[name] as Schema))]);
+    const others = composed.filter((name) => !names.includes(name));
+    const constants = new Set(eventSchemas.map(({ shape }) => pascal(shape.type.value)));
+    expect(others.filter((name, index) => constants.has(name) || others.indexOf(name) !== index)).toEqual([]);
+    expect(JSON.stringify(document)).not.toMatch(/"default":\{/);
   });
 
   test('only public routes need no key', () => {
