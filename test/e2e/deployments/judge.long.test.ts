@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { ask, built, deploy, saying } from '../../support/deployments-over-http.js';
+import { ask, built, deploy, readDeployment, saying } from '../../support/deployments-over-http.js';
 import { gate } from '../../support/gate.js';
 import { startFakeModel, type ModelRequest } from '../../support/fakes/model.js';
 import { deployments } from '../../support/jobs-over-http.js';
@@ -158,3 +158,28 @@ async function openJudges(name: string): Promise<string[]> {
     return ids.length > 0 && ids;
   });
 }
+
+test('a judge decides a shadow, whose answers no caller sees', async () => {
+  const judge = { scorer: { type: 'regex', pattern: 'please', flags: 'i' }, sample_rate: 1 };
+  on.world.model.reply(({ body }) => ({ text: /kind/.test(body.messages[0]!.content) ? 'Please, sit.' : 'Sit.' }));
+  const live = await deploy(on.service, { name: 'shadowed', source: saying('Be brief.', policy), judge });
+  await built(on.service, live);
+  const rollout = { until: 'decided', steps: [100], shadow: 100, metric: 'judge', min_requests: 1 };
+  const next = await deploy(on.service, { name: 'shadowed', source: saying('Be kind.', policy), rollout });
+  await until('it is rolled out', async () => (await readDeployment(on.service, next)).status === 'rolling_out');
+  for (let asks = 0; asks < 200; asks += 1) {
+    const { rollout: seen } = await readDeployment(on.service, next);
+    if (!seen!.is_shadow || seen!.status !== 'running') break;
+    const response = await ask(on.service, 'shadowed', {
+      user: `u${asks}`,
+      messages: [{ role: 'user', content: 'Hi' }],
+    });
+    expect([response.headers.get('x-ratchet-deployment-id'), await response.text()]).toEqual([
+      live,
+      expect.stringContaining('"Sit."'),
+    ]);
+  }
+  const done = await built(on.service, next);
+  expect(done).toMatchObject({ live: true, rollout: { status: 'promoted', is_shadow: true, metric: 'judge' } });
+  expect(done.rollout!.evidence.metric).toMatchObject({ live: { mean: 0 }, canary: { mean: 1 }, verdict: 'better' });
+}, 120_000);
