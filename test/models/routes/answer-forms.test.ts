@@ -171,6 +171,27 @@ describe('a stream or none', () => {
     },
   );
 
+  const deep = '['.repeat(50_000) + ']'.repeat(50_000);
+  const choice = JSON.stringify(whole.choices[0]);
+  test.each([
+    ['an error', `{"error":{"code":400,"details":${deep}}}`],
+    ['an error of another name', `{"detail":${deep}}`],
+    ['an answer', `{"choices":[${choice}],"more":${deep}}`],
+    ['arguments', `{"choices":[{"message":{"tool_calls":[{"function":{"name":"f","arguments":{"a":${deep}}}}]}}]}`],
+    ['content', `{"choices":[{"message":{"content":${deep}}}]}`],
+    ['a list of chunks', `[{"choices":[{"delta":{"content":"a"}}],"more":${deep}}]`],
+    ['lines of chunks', `{"choices":[{"delta":{"content":"a"}}],"more":${deep}}\n{"choices":[]}`],
+    ['an event', `data: {"choices":[{"delta":{"content":"a"}}],"more":${deep}}\n\n`],
+    ['usage', `{"choices":[${choice}],"usage":{"prompt_tokens":1,"completion_tokens":1,"more":${deep}}}`],
+  ])('nested deeply in %s is answered, and not 500', async (_name, raw) => {
+    for (const [path, body] of Object.entries({ '/a': question, '/b': streamed })) {
+      proxy.model.reply(() => ({ raw, headers: jsonType }));
+      const answer = await proxy.post(await proxy.newSession(), path, body);
+      await answer.text();
+      expect([200, 400, 502]).toContain(answer.status);
+    }
+  });
+
   test('what is neither is an invalid answer', async () => {
     const job = await proxy.newSession();
     for (const raw of ['{"choices":[]}', '{"choices":null}', '{}', '<html>', '']) {

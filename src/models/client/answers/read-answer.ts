@@ -4,8 +4,8 @@ import { doneData, StreamFold, streamOf } from './chat-stream.js';
 import { steadyCompletion, steadyStream } from './steady-stream.js';
 import { usageIn } from './usage.js';
 import { sseBlocks, SseSplitter } from '../../../clients/net/sse.js';
-import { parseBounded, parseObject } from '../../../clients/net/untrusted.js';
-import { exceedsJsonLimits } from '../../../util/json.js';
+import { boundDepth, parseBounded, parseObject } from '../../../clients/net/untrusted.js';
+import { asObject, exceedsJsonLimits } from '../../../util/json.js';
 
 type Json = Record<string, unknown>;
 
@@ -90,7 +90,7 @@ function eventsOfList(text: string): Buffer | null {
 function jsonList(text: string): string[] {
   if (exceedsJsonLimits(text)) return [];
   try {
-    const value: unknown = JSON.parse(text);
+    const value = boundDepth(JSON.parse(text));
     return Array.isArray(value) ? value.map((item) => JSON.stringify(item)) : [];
   } catch (error) {
     if (error instanceof SyntaxError) return [];
@@ -105,7 +105,8 @@ interface Body {
 }
 
 function ofBody(answer: ModelAnswer, body: Body, stream: boolean): OpenedAnswer {
-  const completion = parseObject(body.text);
+  const given = parseObject(body.text);
+  const completion = asObject(boundDepth(given));
   const told = completion ?? errorJson(body.text);
   const fault = told && errorInside(told);
   if (fault) return refusal(fault, answer, completion);
@@ -113,7 +114,7 @@ function ofBody(answer: ModelAnswer, body: Body, stream: boolean): OpenedAnswer 
   const isAnswer = completion !== null && Array.isArray(choices) && choices.length > 0;
   const isSteady = !isAnswer || steadyCompletion(completion);
   if (stream && isAnswer) return { kind: 'stream', bytes: streamOf(completion, true) };
-  if (isSteady) return { kind: 'whole', ...body, completion };
+  if (isSteady) return { kind: 'whole', ...body, completion: given };
   return ours(completion);
 }
 
