@@ -17,7 +17,8 @@ const fields: readonly Field[] = [
   { name: 'hour', least: 0, most: 23, names: [] },
   { name: 'day of month', least: 1, most: 31, names: [] },
   { name: 'month', least: 1, most: 12, names: months },
-  { name: 'day of week', least: 0, most: 6, names: days },
+  // Sunday is 0 and 7.
+  { name: 'day of week', least: 0, most: 7, names: days },
 ];
 
 /** Why a text is no cron expression that ever comes due, for a message behind a field; or null. */

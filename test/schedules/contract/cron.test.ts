@@ -12,6 +12,8 @@ describe('a cron expression', () => {
     '0 0 31 JAN,feb *',
     '  59   23 31 12 * ',
     '0 0 * * sun',
+    '0 0 * * 7',
+    '0 0 * * 5-7',
   ];
   test.each(right)('%s is one', (text) => {
     expect(cronProblem(text)).toBeNull();
@@ -27,7 +29,7 @@ describe('a cron expression', () => {
     ['0 24 * * *', /"24" as hour.*0 to 23/],
     ['0 0 0 * *', /"0" as day of month.*1 to 31/],
     ['0 0 1 13 *', /"13" as month.*JAN to DEC/],
-    ['0 0 * * 7', /"7" as day of week.*0 to 6, or SUN to SAT/],
+    ['0 0 * * 8', /"8" as day of week.*0 to 7, or SUN to SAT/],
     ['0 0 * * MONDAY', /as day of week/],
     ['0 0 * JAN 1-', /as day of week, which must be/],
     ['5/10 * * * *', /as minute, which must be/],
