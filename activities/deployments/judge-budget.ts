@@ -1,5 +1,5 @@
 import { closeDay, reserveUsd, settleUsd, type JudgedName } from '../../src/kinds/deployment/store/judges.js';
-import { answerTokens, boundCall } from '../../src/models/client/call-bound.js';
+import { answerTokens, boundCall, unknownPrice } from '../../src/models/client/call-bound.js';
 import type { CostReservation } from '../../src/models/client/chat.js';
 import type { PolicySpec } from '../../src/core/jobs/policy.js';
 import type { Tx } from '../../src/platform/db/db.js';
@@ -25,12 +25,15 @@ export class JudgeBudget {
   }
 
   /** The reservation of a call. Its `open` rejects with DaySpent. */
-  reservation({ provider }: PolicySpec): CostReservation {
+  reservation(policy: PolicySpec): CostReservation {
     const { name } = this.judge;
+    const hasPrice = unknownPrice(policy) === null;
     let reserved: { day: string; reservedUsd: number; done: () => void } | null = null;
     return {
       open: async (request) => {
-        const bounded = boundCall(provider, request, answerTokens.rollout);
+        // Without a price there is no limit of dollars.
+        if (!hasPrice) return { body: request };
+        const bounded = boundCall(policy.provider, request, answerTokens.rollout);
         if ('field' in bounded) return bounded;
         const { body, costUsd } = bounded;
         if (costUsd > 0) reserved = { ...(await this.reserve(costUsd)), reservedUsd: costUsd };

@@ -22,7 +22,10 @@ export const judgeSchema = z.strictObject(
       .number()
       .min(0)
       .max(1_000_000_000)
-      .describe('Dollars of its model calls in a UTC day, reserved before each call. Default: 1.'),
+      .nullable()
+      .describe(
+        'Dollars of its model calls in a UTC day, reserved before each call. Default: 1. null: no limit, as models of unknown prices need it.',
+      ),
   },
   unlessMissing('must be an object with scorer, or null'),
 );
@@ -33,7 +36,7 @@ export const judgeView = z
   .object({
     scorer: z.looseObject({ type: z.string() }),
     sample_rate: z.number(),
-    max_cost_usd_per_day: z.number(),
+    max_cost_usd_per_day: z.number().nullable(),
   })
   .meta({ id: 'DeploymentJudge' });
 

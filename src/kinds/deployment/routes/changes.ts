@@ -11,7 +11,7 @@ import { mark } from '../../../jobs/routes/labels.js';
 import { ApiError } from '../../../platform/http/server/errors.js';
 import { bodyProblems, idempotencyHeader, problems } from '../../../platform/http/server/schema.js';
 import { findServing, path, tags } from './find.js';
-import { requireSettings, settingsOf } from './settings.js';
+import { requireJudge, settingsOf } from './settings.js';
 
 const liveParams = z.object({
   deployment_id: z.string().describe('Its id, the name that it serves, NAME@LABEL or NAME@VERSION.'),
@@ -39,7 +39,7 @@ export function registerChanges(app: App, deps: HttpDeps): void {
       );
       const { log, fallbacks, limits, judge, ...marks } = request.body;
       const settings = await settingsOf(deps, request, { log, fallbacks, limits, judge }, models);
-      await deps.db.org(orgId, async (tx) => requireSettings(await changeSettings(tx, name, settings)));
+      await deps.db.org(orgId, async (tx) => requireJudge(await changeSettings(tx, name, settings)));
       if (Object.keys(marks).length > 0) await mark(deps, { orgId, jobId: id, workflowId }, marks);
       return { id, status };
     },

@@ -25,7 +25,7 @@ import { gateSpec } from './gate.js';
 import { registerLoggedRequests } from './logged-requests.js';
 import { resolveSource } from './source.js';
 import { completionUrls, deploymentsBase as base, deploymentSummary, deploymentView } from './view.js';
-import { requireSettings, settingsOf } from './settings.js';
+import { requireJudge, settingsOf } from './settings.js';
 import { registerStats } from './stats.js';
 import { events, eventsRoute } from '../../../jobs/routes/events.js';
 import { findJob } from '../../../jobs/routes/control.js';
@@ -139,7 +139,7 @@ async function creationOf(
     prepare: keep,
     async store(tx, job) {
       const version = await insertDeployment(tx, job, { name, reason });
-      requireSettings(await changeSettings(tx, name, settings));
+      requireJudge(await changeSettings(tx, name, settings));
       return { version };
     },
     location: (id) => `${base}/${id}/status`,

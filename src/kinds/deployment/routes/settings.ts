@@ -9,7 +9,7 @@ import type { HttpDeps } from '../../../platform/http/deps.js';
 import { refuse, type FieldError } from '../../../platform/http/server/errors.js';
 import { expectedProblem, judgesOf, needsExpected, scorerSpec, withProviders } from '../../../scorers/index.js';
 import type { changeFields } from '../contract/settings.js';
-import type { SettingChanges, SettingsOutcome } from '../store/settings.js';
+import type { ChangedJudge, SettingChanges } from '../store/settings.js';
 
 type SettingsRequest = { [Name in keyof typeof changeFields]?: z.output<(typeof changeFields)[Name]> };
 
@@ -46,16 +46,19 @@ function judgeErrors(scorer: ReturnType<typeof withProviders>, deps: HttpDeps, o
   }
   if (judgesOf(spec).some(({ provider }) => provider === ''))
     return [{ pointer, message: 'must name the provider of its model: that of the deployment is not known yet' }];
-  const errors = scorerErrors(spec, '', judgePath, scorerChecks(deps, orgId));
-  const reason = judgesOf(spec)
-    .map(unknownPrice)
-    .find((unknown) => unknown !== null);
-  if (errors.length > 0 || reason == null) return errors;
-  return [{ pointer, message: `needs known prices for max_cost_usd_per_day: ${reason}` }];
+  return scorerErrors(spec, '', judgePath, scorerChecks(deps, orgId));
 }
 
-/** Throws if a judge was to be changed, and the name has none. */
-export function requireSettings(outcome: SettingsOutcome): void {
-  if (outcome === 'no_scorer')
+/** Throws if a judge has no scorer, or dollars limit calls of unknown prices. */
+export function requireJudge(judge: ChangedJudge): void {
+  if (!judge) return;
+  const { scorer, max_cost_usd_per_day: limit } = judge;
+  if (!scorer)
     throw refuse.invalid([{ pointer, message: 'is required: the name has no judge yet, so say how it scores' }]);
+  const reason = judgesOf(scorerSpec(scorer, ''))
+    .map(unknownPrice)
+    .find((unknown) => unknown !== null);
+  if (reason == null || limit === null) return;
+  const message = `needs known prices: ${reason}. null judges without a limit of dollars`;
+  throw refuse.invalid([{ pointer: '/judge/max_cost_usd_per_day', message }]);
 }

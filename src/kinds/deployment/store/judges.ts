@@ -17,15 +17,16 @@ export async function readDueJudges(tx: Tx, limit: number): Promise<JudgedName[]
 
 const ofName = `org_id = current_setting('app.org') and name = $1`;
 
-/** SQL of a field of the judge of name $1, as it is set now. */
-const setting = (field: keyof JudgeSettings) =>
-  `(select v.settings->'judge'->'${field}' from deployment_versions v where v.${ofName})`;
-const maxUsd = `(${setting('max_cost_usd_per_day')})::float8`;
+/** SQL of how the judge of name $1 scores now. */
+const scorer = `(select v.settings->'judge'->'scorer' from deployment_versions v where v.${ofName})`;
+/** SQL of the dollars of a day of the judge of name $1; without a limit infinity. */
+const maxUsd = `(select coalesce((v.settings->'judge'->>'max_cost_usd_per_day')::float8, 'infinity')
+                   from deployment_versions v where v.${ofName})`;
 
 /** SQL of whether the dollars of the day of judge `j` are used up. A higher limit opens it. */
 export const isUsedUp = (j: string) => `(${j}.used_up_usd is not null and ${j}.day = ${today} and ${j}.used_up_usd >=
   coalesce((select (v.settings->'judge'->>'max_cost_usd_per_day')::float8 from deployment_versions v
-             where v.org_id = ${j}.org_id and v.name = ${j}.name), 0))`;
+             where v.org_id = ${j}.org_id and v.name = ${j}.name), 'infinity'))`;
 
 /** Begins the counts of a name. */
 export async function addJudge(tx: Tx, name: string): Promise<void> {
@@ -37,9 +38,7 @@ export async function addJudge(tx: Tx, name: string): Promise<void> {
 
 /** How a name is judged now; null: not any more. */
 export async function readJudge(tx: Tx, name: string): Promise<JudgeSettings['scorer'] | null> {
-  const [row] = await tx.query<{ scorer: JudgeSettings['scorer'] | null }>(`select ${setting('scorer')} as scorer`, [
-    name,
-  ]);
+  const [row] = await tx.query<{ scorer: JudgeSettings['scorer'] | null }>(`select ${scorer} as scorer`, [name]);
   return row?.scorer ?? null;
 }
 
@@ -151,7 +150,7 @@ export async function readJudgeState(tx: Tx, name: string): Promise<JudgeState |
   const [row] = await tx.query<JudgeState>(
     `select judged, failed, dropped, last_failure as "lastFailure", ${spentToday} as "spentUsd", ${isUsedUp('j')} as "isUsedUp",
             (select count(*) from deployment_judgements a where a.org_id = j.org_id and a.name = j.name) as waiting
-       from deployment_judges j where ${ofName} and ${setting('scorer')} is not null`,
+       from deployment_judges j where ${ofName} and ${scorer} is not null`,
     [name],
   );
   return row ?? null;

@@ -49,7 +49,7 @@ describe('the judge of a name', () => {
     [{ type: 'regex' }, '/judge/scorer'],
     [{ type: 'json' }, '/judge/scorer'],
     [{ type: 'weighted', parts: [{ scorer: regex }, { scorer: regex, field: 'a' }] }, '/judge/scorer'],
-    [{ ...rubric, model: 'of-no-price' }, '/judge/scorer'],
+    [{ ...rubric, model: 'of-no-price' }, '/judge/max_cost_usd_per_day'],
     [{ ...rubric, provider: 'nobody' }, '/judge/scorer/provider'],
     [{ type: 'javascript', code: '() => 1' }, '/judge/scorer/code'],
     [{ type: 'nothing' }, '/judge/scorer/type'],
@@ -73,6 +73,16 @@ describe('the judge of a name', () => {
         expect(answer.body.errors).toMatchObject([{ pointer }]);
       }
     expect((await it.status('without')).status).toBe(404);
+  });
+
+  test('of an unknown price needs no limit of dollars', async () => {
+    const scorer = { type: 'rubric', criteria: 'Kind?', model: 'served-by-us', provider: 'openai' };
+    const pointer = '/judge/max_cost_usd_per_day';
+    expect((await create('unpriced', { scorer })).body.errors).toMatchObject([{ pointer }]);
+    expect((await create('unpriced', { scorer, max_cost_usd_per_day: null })).status).toBe(201);
+    expect((await change('unpriced', { max_cost_usd_per_day: 1 })).body.errors).toMatchObject([{ pointer }]);
+    expect((await change('unpriced', { sample_rate: 1 })).status).toBe(200);
+    expect(await settings('unpriced')).toMatchObject({ sample_rate: 1, max_cost_usd_per_day: null });
   });
 
   async function changeOfAny(judge: object) {
