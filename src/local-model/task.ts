@@ -37,13 +37,11 @@ const field =
   /^[ \t]*(?:[\p{L}']{1,20}[ \t]){0,3}(?:message|text|input|sentence|query|question|ticket|e-?mail|request|review|comment|utterance|document)[ \t]*:/imu;
 const order = /^[ \t]*(?:answer|reply|respond|return|choose|pick|output|classify|give|write)\b/i;
 
-/** The message itself: after `Message:`, else all; without instructions. */
+/** The message itself: after `Message:`, else all; without instructions, unless it has nothing else. */
 function payload(message: string): string {
   const match = field.exec(message);
   const from = match ? match.index + match[0].length : 0;
-  const lines = message.slice(from).split('\n');
-  return lines
-    .filter((line, at) => (match && at === 0) || !order.test(line))
-    .join('\n')
-    .trim();
+  const text = message.slice(from);
+  const lines = text.split('\n').filter((line, at) => (match && at === 0) || !order.test(line));
+  return lines.join('\n').trim() || text.trim();
 }

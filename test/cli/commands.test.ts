@@ -146,6 +146,7 @@ describe('doctor', () => {
     behave(() => answers.reward(1, 'good'));
     const { code, out } = await ratchet('doctor', url);
     expect(out).toMatch(/^ok {4}container answers rollouts/m);
+    expect(out).toMatch(/^ok {4}model local answers/m);
     expect(out).toMatch(/^ok {4}the same seed scores alike: 1\.000 and 1\.000/m);
     // The fake container calls no model.
     expect(out).toMatch(/^FAIL {2}the model is called through inference_url: 0 calls/m);

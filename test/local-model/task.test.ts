@@ -95,6 +95,7 @@ describe('a lookup in a passage', () => {
 });
 
 test('copies the first line of any other text', () => {
+  expect(answerTo('Answer with the word ok.', '')).toBe('Answer with the word ok.');
   expect(answerTo('Message: a line\nand another', 'Say it.')).toBe('a line');
 });
 
