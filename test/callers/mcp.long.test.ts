@@ -30,6 +30,9 @@ const tools = [
   'compare',
   'control',
   'deploy',
+  'migrate',
+  'checkup',
+  'improve',
 ];
 
 for (const client of mcpClients) {
