@@ -104,6 +104,26 @@ const disappointing: Case = {
   answerSeed: 12,
 };
 
+/** The winner without half of its sentences loses nothing. */
+const halved: Case = {
+  config: defaults({
+    populationSize: 1,
+    generations: 8,
+    minibatchSize: 4,
+    rngSeed: -880003942267422,
+    trainSeeds: [0, 7, 6, 4],
+    evaluationSeeds: [0, 7, 6, 4],
+    maxRollouts: 51,
+  }),
+  noisy: false,
+  failing: 0,
+  infrastructure: 30,
+  badProposals: 0,
+  duplicates: 0,
+  conflicts: 0,
+  answerSeed: 1149367860,
+};
+
 describe('a GEPA search', () => {
   check('shows train rows alone, each once, within the limit', (run, { config }) => {
     const seedOf = new Map(run.requests.map(({ ordinal, seed }) => [ordinal, seed]));
@@ -314,26 +334,34 @@ describe('a GEPA search', () => {
     steadyCases,
   );
 
-  check('accepts only gains, and gives each candidate one verdict', (run) => {
-    const proposed = of(run, 'candidate_proposed').map(({ candidate }) => candidate);
-    expect(new Set(proposed).size).toBe(proposed.length);
-    const accepted = of(run, 'candidate_accepted');
-    for (const { candidate, childSum, parentSum, reason } of accepted) {
-      const { merge, approach } = run.proposals.find((proposal) => proposal.candidate === candidate)!;
-      if (reason !== undefined) expect({ reason, approach }).toEqual({ reason: 'shorter', approach: 'compress' });
-      if (reason !== undefined) expect(childSum).toBeGreaterThan(parentSum - 1e-6);
-      else if (!merge) expect(childSum).toBeGreaterThan(parentSum);
-    }
-    const rejected = of(run, 'candidate_rejected');
-    const verdicts = [...accepted, ...rejected].map(({ candidate }) => candidate).sort((left, right) => left - right);
-    expect(verdicts).toEqual(proposed);
-    const view = gepa.view(run.state);
-    expect(view.candidates.map(({ candidate }) => candidate)).toEqual([0, ...proposed]);
-    const rejectedCandidates = view.candidates
-      .filter(({ status }) => status === 'rejected')
-      .map(({ candidate }) => candidate);
-    expect(rejectedCandidates).toEqual(rejected.map(({ candidate }) => candidate).sort((left, right) => left - right));
-  });
+  check(
+    'accepts only gains, and gives each candidate one verdict',
+    (run) => {
+      const proposed = of(run, 'candidate_proposed').map(({ candidate }) => candidate);
+      expect(new Set(proposed).size).toBe(proposed.length);
+      const accepted = of(run, 'candidate_accepted');
+      for (const { candidate, childSum, parentSum, reason } of accepted) {
+        const { kind, merge, approach } = run.proposals.find((proposal) => proposal.candidate === candidate)!;
+        const isShortening = approach === 'compress' || kind === 'ablate';
+        if (reason !== undefined) expect({ reason, isShortening }).toEqual({ reason: 'shorter', isShortening: true });
+        if (reason !== undefined) expect(childSum).toBeGreaterThan(parentSum - 1e-6);
+        else if (!merge) expect(childSum).toBeGreaterThan(parentSum);
+      }
+      const rejected = of(run, 'candidate_rejected');
+      const verdicts = [...accepted, ...rejected].map(({ candidate }) => candidate).sort((left, right) => left - right);
+      expect(verdicts).toEqual(proposed);
+      const view = gepa.view(run.state);
+      expect(view.candidates.map(({ candidate }) => candidate)).toEqual([0, ...proposed]);
+      const rejectedCandidates = view.candidates
+        .filter(({ status }) => status === 'rejected')
+        .map(({ candidate }) => candidate);
+      expect(rejectedCandidates).toEqual(
+        rejected.map(({ candidate }) => candidate).sort((left, right) => left - right),
+      );
+    },
+    anyCases,
+    [halved],
+  );
 });
 
 test('createGepa does not modify its config', () => {
