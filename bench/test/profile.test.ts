@@ -6,7 +6,7 @@ test('selfTimes excludes idle time, sorts by time, and shows paths of our files'
     id,
     callFrame: { functionName, url, lineNumber: 9 },
   });
-  const nodes = [node(1, '(idle)'), node(2, 'read', 'file:///x/dist/src/http/sse.js'), node(3, 'writev')];
+  const nodes = [node(1, '(idle)'), node(2, 'read', 'file:///x/dist/src/platform/http/sse.js'), node(3, 'writev')];
   const lines = selfTimes({ nodes, samples: [1, 2, 3, 2], timeDeltas: [9_000, 1_000, 1_000, 2_000] });
   expect(lines.map((line) => line.trim().replace(/ +/g, ' '))).toEqual([
     '4 ms not idle',

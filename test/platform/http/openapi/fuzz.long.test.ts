@@ -50,7 +50,7 @@ const creates = `^POST (${Object.values(jobKinds)
   .join('|')})$`;
 
 test.each([
-  { name: 'operations', seconds: 120, only: [], least: { cases: 500, succeeded: 50, links: 30 } },
+  { name: 'operations', seconds: 240, only: [], least: { cases: 500, succeeded: 50, links: 30 } },
   {
     name: 'creates',
     seconds: 60,
@@ -90,7 +90,7 @@ test.each([
     expect(links).toBeGreaterThanOrEqual(least.links);
     expect(on.world.model.requests.length).toBeGreaterThan(50);
   },
-  300_000,
+  420_000,
 );
 
 /** One failure of each check, operation and answer, as text. */
