@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { keyView, pageQuery, pageSchema, timestamp, warningsSchema } from '../../contracts/common.js';
 import { anyOf, needs, needsOne, refuses, together, withRule } from '../../contracts/field-rules.js';
 import { labelFields, labelViewFields } from '../../contracts/labels.js';
-import { anyRequired } from '../../contracts/rules.js';
-import { unlessMissing, valueAt } from '../../contracts/validation.js';
+import { unlessMissing } from '../../contracts/validation.js';
 import { webhookField } from '../../contracts/webhook.js';
 import { cronProblem } from './cron.js';
 import { durationSchema } from '../../kinds/deployment/contract/canary.js';
@@ -100,13 +99,17 @@ const changeFields = {
 };
 const changeable = Object.keys(changeFields);
 
-export const changeScheduleSchema = z
-  .strictObject(changeFields, 'must be a JSON object')
-  .refine((body) => changeable.some((field) => valueAt(body, field) !== undefined), {
-    message: `must have one of ${changeable.join(', ')}`,
-  })
-  .refine(({ cron, every }) => cron === undefined || every === undefined, 'must have only one of cron and every')
-  .meta({ id: 'ChangeSchedule', ...anyRequired(...changeable) });
+const oneAtLeast = { path: [], message: `must have one of ${changeable.join(', ')}` };
+const oneAtMost = { path: [], message: 'must have only one of cron and every' };
+
+export const changeScheduleSchema = withRule(
+  z.strictObject(changeFields, 'must be a JSON object'),
+  together(
+    anyOf(oneAtLeast, ...changeable.map((field) => needs([field]))),
+    anyOf(oneAtMost, refuses(['cron']), refuses(['every'])),
+  ),
+  'ChangeSchedule',
+);
 export type ChangeSchedule = z.output<typeof changeScheduleSchema>;
 
 export const scheduleParams = z.object({ schedule_id: z.string() });
