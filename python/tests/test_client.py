@@ -27,6 +27,10 @@ def test_an_evaluation_from_create_to_download(client, evaluation, tmp_path):
     assert seen[-1]["type"] == "eval.policy.job.completed"
     results = job.results()["results"]
     assert [row["seed"] for row in results] == list(range(9))
+    groups = job.rows_summary()["groups"]
+    for group in ("failing", "right"):
+        assert [row["group"] for row in job.rows(group=group)] == [group] * groups[group]
+    assert job.rows_dataset()["num_rows"] == sum(groups.values()) == 9
     job.download_traces(tmp_path / "traces.zip")
     assert len(zipfile.ZipFile(tmp_path / "traces.zip").namelist()) >= 9
     assert job.trace(results[0]["trace_id"])["seed"] == 0

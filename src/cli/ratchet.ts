@@ -6,6 +6,7 @@ import { stopEarly } from '../service/processes/early-stop.js';
 import { version } from '../service/version.js';
 import { accessCommands } from './access-commands.js';
 import { checkupCommands } from './checkup-commands.js';
+import { rowGroups } from '../core/rows/groups.js';
 import { exportForms } from './export/forms.js';
 import { deploymentCommands } from './deployment-commands.js';
 import { lazily } from './lazily.js';
@@ -135,6 +136,17 @@ program
   .description('the results of a job as JSON')
   .argument('<id>')
   .action(lazily(async () => (await import('./commands/jobs.js')).results));
+program
+  .command('rows')
+  .description('the rows of a job with their answers, such as those that are still wrong')
+  .argument('<id>', 'a session, an evaluation or a graph job')
+  .addOption(new Option('--group <group>', 'rows of one group').choices(rowGroups))
+  .option('--search <text>', 'rows with a part of a text')
+  .option('--limit <count>', 'how many', positive, 20)
+  .option('--csv', 'all that pass, as CSV')
+  .option('--json', 'all that pass, as JSON')
+  .addHelpText('after', examplesOf('rows ses_0123 --group failing', 'rows evl_0123 --group failing --csv > wrong.csv'))
+  .action(lazily(async () => (await import('./commands/rows.js')).rows));
 program
   .command('export')
   .description('the best prompt or the rollouts of a job, for another tool')

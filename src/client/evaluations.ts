@@ -12,9 +12,9 @@ export class EvaluationHandle extends Job<'Evaluation'> {
     return this.client.events('streamEvaluationEvents', { ...options, path: this.path });
   }
 
-  /** The results seed by seed, also while it runs. */
-  results(options?: CallOptions): Promise<Answer<'getEvaluationResults'>> {
-    return this.client.request('getEvaluationResults', { ...options, path: this.path });
+  /** The results seed by seed, also while it runs; with `include: 'outputs'`, those of a filter. */
+  results(query?: Query<'getEvaluationResults'>, options?: CallOptions): Promise<Answer<'getEvaluationResults'>> {
+    return this.client.request('getEvaluationResults', { ...options, path: this.path, query });
   }
 
   /** An evaluation with the same request but for the fields of `body`. */

@@ -27,6 +27,11 @@ export class GraphHandle extends Job<'GraphJob'> {
     return this.client.download('downloadGraph', { ...options, path: this.path });
   }
 
+  /** The rows that it has evaluated, with the answers of the baseline and of a candidate. */
+  rows(query?: Query<'listGraphJobRows'>, options?: CallOptions): AsyncGenerator<Item<'listGraphJobRows'>, void> {
+    return this.client.list('listGraphJobRows', { ...options, path: this.path, query });
+  }
+
   candidates(
     query?: Query<'listGraphJobCandidates'>,
     options?: CallOptions,

@@ -1,5 +1,5 @@
 import { Handle } from './handle.js';
-import type { Answer, Body, CallOptions, JsonOperation } from './types.js';
+import type { Answer, Body, CallOptions, JsonOperation, Query } from './types.js';
 
 /** The kinds of job that share their commands, as their operations name them. */
 export type Kind = 'Session' | 'Evaluation' | 'GraphJob';
@@ -37,6 +37,19 @@ export abstract class Job<K extends Kind> extends Handle<Answer<`get${K}`>, Answ
   /** Reports the reward of a rollout or of a call. */
   reward(body: Body<`report${K}Reward`>, options?: CallOptions): Promise<Answer<`report${K}Reward`>> {
     return this.call(`report${this.kind}Reward`, { ...options, body });
+  }
+
+  /** Counts of its rows by group, by label and by feedback. */
+  rowsSummary(query?: Query<`get${K}RowsSummary`>, options?: CallOptions): Promise<Answer<`get${K}RowsSummary`>> {
+    return this.call(`get${this.kind}RowsSummary`, { ...options, query });
+  }
+
+  /** A data set of the rows that pass a filter. */
+  rowsDataset(
+    body?: Body<`createDatasetOf${K}Rows`>,
+    options?: CallOptions,
+  ): Promise<Answer<`createDatasetOf${K}Rows`>> {
+    return this.call(`createDatasetOf${this.kind}Rows`, { ...options, body: body ?? {} });
   }
 
   /** Changes labels, archives, or sets the state. */

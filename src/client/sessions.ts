@@ -37,6 +37,11 @@ export class SessionHandle extends Job<'Session'> {
     return this.client.request('suggestSessionCandidate', { ...options, path: this.path, body });
   }
 
+  /** The rows that it has evaluated, with the answers of the baseline and of a candidate. */
+  rows(query?: Query<'listSessionRows'>, options?: CallOptions): AsyncGenerator<Item<'listSessionRows'>, void> {
+    return this.client.list('listSessionRows', { ...options, path: this.path, query });
+  }
+
   candidates(
     query?: Query<'listSessionCandidates'>,
     options?: CallOptions,

@@ -37,6 +37,7 @@ export const comparisonSchema = z
     b: sideSchema,
     seeds_in_common: z.int().describe('Seeds that both ran.'),
     seeds_compared: z.int(),
+    compared_seeds: z.array(z.int()).describe('The seeds that all figures are over.'),
     basis: z
       .enum(['heldout', 'evaluation'])
       .describe(

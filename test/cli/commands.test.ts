@@ -70,6 +70,17 @@ describe('optimize', () => {
     expect(listed.out).toMatch(new RegExp(`^${id} +completed`, 'm'));
     expect(JSON.parse(results.out)).toMatchObject({ session_id: id, status: 'completed' });
     expect(cancelled).toMatchObject({ code: 1, err: expect.stringContaining('409') });
+
+    const [all, fixed, shown] = await Promise.all([
+      ratchet('rows', id, '--json'),
+      ratchet('rows', id, '--group', 'fixed', '--csv'),
+      ratchet('rows', id, '--group', 'fixed', '--limit', '1'),
+    ]);
+    const found = (JSON.parse(all.out) as { row: number; group: string; answer: string }[]).filter(
+      ({ group }) => group === 'fixed',
+    );
+    expect(fixed.out.trimEnd().split('\r\n')).toHaveLength(found.length + 1);
+    expect(shown.out).toMatch(new RegExp(`^ROW .*\\n${found[0]!.row} +fixed +Row ${found[0]!.row}: rule \\d`));
   }, 60_000);
 
   test('names the option of what only the service knows', async () => {

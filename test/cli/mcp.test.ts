@@ -43,7 +43,16 @@ const environment = () => ({ RATCHET_URL: on.service.url, RATCHET_API_KEY: on.se
 test('the tools say what they take, and which of them only read', async () => {
   const { tools: listed } = await tools.client.listTools();
   const reading = listed.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name);
-  expect(reading).toEqual(['list_jobs', 'watch', 'results', 'list_candidates', 'candidate', 'trace', 'compare']);
+  expect(reading).toEqual([
+    'list_jobs',
+    'watch',
+    'results',
+    'rows',
+    'list_candidates',
+    'candidate',
+    'trace',
+    'compare',
+  ]);
   const others = ['control', 'deploy', 'migrate', 'checkup', 'improve'];
   expect(listed.map(({ name }) => name)).toEqual(['evaluate', 'optimize', ...reading, ...others]);
   for (const { description, inputSchema } of listed) {
@@ -62,6 +71,8 @@ test('an agent evaluates, reads why rows failed, optimizes, compares and deploys
   const lowest = results.lowest!;
   expect(lowest.map(({ reward }) => reward)).toEqual(Array<number>(10).fill(0));
   expect(lowest[0]).toMatchObject({ input: 'Row 3: rule 3', expected: 'needs rule-3.', answer: 'No rule.' });
+  const { rows } = await call('rows', { id: after.id, search: 'RULE 3', limit: 2 });
+  expect(rows).toMatchObject([{ row: 3, group: 'failing', answer: 'No rule.' }, { row: 7 }]);
   const trace = await call('trace', { id: after.id, trace_id: lowest[0]!.trace_id });
   expect(JSON.stringify(trace)).toContain('needs rule-3.');
   expect(await call('compare', { a: before.id, b: after.id })).toMatchObject({ verdict: 'better', won: 30 });

@@ -30,7 +30,7 @@ const cell = (page: Page, row: number) => page.getByRole('button', { name: `Trac
 const shown = (page: Page) => page.getByRole('status').getByText(/^\d+ of \d+ rows$/);
 
 test('shows each row with its answer, beside another evaluation, filtered and sorted', async () => {
-  const page = await open(on.service, `#/evaluations/${jobs.before}`);
+  const page = await open(on.service, `#/evaluations/${jobs.before}?tab=beside`);
   await shown(page).getByText('40 of 40 rows').waitFor();
   await cell(page, 0).getByText('No rule.').waitFor();
   await page.getByText('needs rule-1.').first().waitFor();
@@ -51,7 +51,7 @@ test('shows each row with its answer, beside another evaluation, filtered and so
 });
 
 test('a cell opens its trace, with the call and its messages, and the way back by keyboard', async () => {
-  const page = await open(on.service, `#/evaluations/${jobs.after}`);
+  const page = await open(on.service, `#/evaluations/${jobs.after}?tab=beside`);
   await cell(page, 1).focus();
   await page.keyboard.press('Enter');
   const trace = page.getByRole('dialog', { name: 'Trace of seed 1' });
@@ -91,7 +91,7 @@ test('the bounds of an interval stand apart from its zero on a phone', async () 
 });
 
 test('the comparison counts rows won and lost, and says who is better', async () => {
-  const page = await open(on.service, `#/evaluations/${jobs.before}?with=${jobs.after}`);
+  const page = await open(on.service, `#/evaluations/${jobs.before}?tab=beside&with=${jobs.after}`);
   await page.getByRole('link', { name: 'compare' }).click();
   await page.getByRole('button', { name: 'B won 10' }).waitFor();
   await page.getByRole('button', { name: 'B lost 0' }).waitFor();

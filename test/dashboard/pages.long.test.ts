@@ -58,6 +58,7 @@ const [a, b] = [() => jobs.evaluations[0], () => jobs.evaluations[1]];
 const views: View[] = [
   { name: '', fragment: () => '#/', ready: region('Runs') },
   { name: 'sessions?tab=overview', fragment: ofSession(), ready: region('Verdict') },
+  { name: 'sessions?tab=rows', fragment: ofSession('?tab=rows'), ready: table('Rows') },
   { name: 'sessions?tab=candidates', fragment: ofSession('?tab=candidates'), ready: table('Table of candidates') },
   { name: 'sessions?tab=why', fragment: ofSession('?tab=why'), ready: region('Lineage') },
   { name: 'sessions?tab=prompt', fragment: ofSession('?tab=prompt'), ready: region('Best prompt') },
@@ -71,8 +72,14 @@ const views: View[] = [
   { name: 'sessions, extend', fragment: ofSession(), ready: button('Extend') },
   { name: 'sessions, edit', fragment: ofSession(), ready: button('Edit') },
   {
-    name: 'evaluations',
-    fragment: () => `#/evaluations/${a()}?with=${b()}`,
+    name: 'evaluations?tab=overview',
+    fragment: () => `#/evaluations/${a()}`,
+    ready: region('Distribution of rewards'),
+  },
+  { name: 'evaluations?tab=rows', fragment: () => `#/evaluations/${a()}?tab=rows`, ready: table('Rows') },
+  {
+    name: 'evaluations?tab=beside',
+    fragment: () => `#/evaluations/${a()}?tab=beside&with=${b()}`,
     ready: (page) =>
       page
         .getByRole('button', { name: /^Trace of row/ })
@@ -91,6 +98,7 @@ const views: View[] = [
     fragment: ofGraph('?tab=graph'),
     ready: (page) => page.getByRole('region', { name: /^Graph of candidate/ }).waitFor(),
   },
+  { name: 'graphs?tab=rows', fragment: ofGraph('?tab=rows'), ready: table('Rows') },
   { name: 'graphs?tab=candidates', fragment: ofGraph('?tab=candidates'), ready: table('Table of candidates') },
   {
     name: 'graphs?tab=events',
@@ -140,6 +148,7 @@ test('the views have every route and every tab of the source', () => {
     ...routes,
     ...tabsOf('session').map((tab) => `sessions?tab=${tab}`),
     ...tabsOf('graph').map((tab) => `graphs?tab=${tab}`),
+    ...tabsOf('evaluation').map((tab) => `evaluations?tab=${tab}`),
   ];
   const visited = views.flatMap(({ name }) => [name, name.split(/[?,]/)[0]!]);
   expect(expected.filter((name) => !visited.includes(name))).toEqual([]);

@@ -39,7 +39,10 @@ interface Request {
 const errors = ['401', '403', '404', '422', '503'];
 
 /** Parameters of a page of outputs, which are refused without them. */
-const ofOutputs = { path: /\/offline\/jobs\/[^/?]+\/results$/, names: ['limit', 'offset'] };
+const ofOutputs = {
+  path: /\/offline\/jobs\/[^/?]+\/results$/,
+  names: ['limit', 'offset', 'group', 'expected', 'answered', 'other_answers', 'feedback', 'q'],
+};
 
 /** 404 for some ids: not every version is rolled out, and labels and versions are of names. */
 const mayLack = /\/rollout$|\/dep_\w+\/prompt\?(label|version)=/;
@@ -148,8 +151,11 @@ export async function walkGetRoutes(
     const { $ref } = schema;
     if ($ref) return values(path, name, document.components.schemas[$ref.split('/').at(-1)!]!);
     if (schema.enum) return schema.enum;
+    if (schema.type === 'boolean') return ['true', 'false'];
     if (schema.type === 'integer') return [String(schema.minimum ?? 1)];
     if (schema.format === 'date-time') return [new Date().toISOString()];
+    if (name === 'candidate_id')
+      return (await reader.column(path.replace(/\/rows.*$/, '/candidates'), 'candidate_id')).slice(0, 2);
     if (name === 'cursor') {
       const page = await reader.json<{ next_cursor: string | null }>(`${path}?limit=1`);
       return page.next_cursor === null ? [] : [page.next_cursor];

@@ -8,6 +8,7 @@ export interface ToolAnswer {
   id?: string;
   job_id?: string;
   lowest?: { reward: number; trace_id: string; input?: string; answer?: string; expected?: string }[];
+  rows?: { row: number; group: string; answer: string }[];
   jobs?: { job_id: string }[];
   next_offset?: number | null;
   candidates?: { candidate_id: string; messages: { content: string }[] }[];

@@ -10,7 +10,7 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
     setTimeout(() => setState('ready'), 1_500);
   };
   const onClick = ({ currentTarget }: { currentTarget: HTMLElement }) =>
-    void copy(text, currentTarget).then(
+    void copyText(text, currentTarget).then(
       () => show('copied'),
       () => show('failed'),
     );
@@ -21,7 +21,8 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
   );
 }
 
-async function copy(text: string, button: HTMLElement): Promise<void> {
+/** Copies a text; `button`: the one that was clicked. */
+export async function copyText(text: string, button = document.activeElement as HTMLElement): Promise<void> {
   if (isSecureContext) return navigator.clipboard.writeText(text);
   // Without TLS browsers copy only what is selected; beside the button, for a modal dialog.
   const area = document.createElement('textarea');

@@ -125,6 +125,24 @@ def pages_below(collection: str, job_id: str, *below: str, **query: Any) -> Page
     return Pager(path_of(collection, job_id, *below), {"limit": 1000, **query})
 
 
+def row_filter(filters: Mapping[str, Any]) -> dict[str, Any]:
+    """A filter of rows as a query."""
+    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in filters.items()}
+
+
+def row_pages(collection: str, job_id: str, filters: Mapping[str, Any]) -> Pager:
+    return Pager(path_of(collection, job_id, "rows"), {"limit": 500, **row_filter(filters)})
+
+
+def row_dataset(collection: str, job_id: str, rows: str, filters: Mapping[str, Any]) -> Request:
+    return call("POST", path_of(collection, job_id, rows, "dataset"), dict(filters))
+
+
+def result_pages(job_id: str, filters: Mapping[str, Any]) -> Pager:
+    query = {"include": "outputs", "limit": 500, **row_filter(filters)}
+    return Pager(path_of(EVALUATIONS, job_id, "results"), query, "results")
+
+
 def named(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Fields by their names in the API: `from_` is `from`."""
     return {name.rstrip("_"): value for name, value in fields.items()}

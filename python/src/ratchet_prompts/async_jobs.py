@@ -82,6 +82,8 @@ class AsyncJob:
 class AsyncRunningJob(AsyncJob):
     """A job with rollouts."""
 
+    _rows = "rows"
+
     async def pause(self) -> t.CommandAnswer:
         return cast(t.CommandAnswer, await self._command("pause"))
 
@@ -115,6 +117,15 @@ class AsyncRunningJob(AsyncJob):
 
     async def trace(self, trace_id: str) -> Any:
         return await self._read("traces", trace_id)
+
+    async def rows_summary(self, **filters: Any) -> t.RowsSummary:
+        """Counts of its rows by group, by label and by feedback."""
+        return cast(t.RowsSummary, await self._read(self._rows, "summary", **requests.row_filter(filters)))
+
+    async def rows_dataset(self, **filters: Any) -> t.Dataset:
+        """A data set of the rows that pass a filter."""
+        request = requests.row_dataset(self._collection, self.id, self._rows, filters)
+        return cast(t.Dataset, await self._http.json(request))
 
 
 class AsyncSession(AsyncRunningJob):
@@ -150,6 +161,10 @@ class AsyncSession(AsyncRunningJob):
         """Gives the proposer a hint; None removes it."""
         return cast(t.CommandAnswer, await self._command("hint", {"hint": text}))
 
+    def rows(self, **filters: Any) -> AsyncIterator[t.JobRow]:
+        """The rows with the answers of the baseline and of the winner, such as `group="failing"`."""
+        return self._http.rows(requests.row_pages(self._collection, self.id, filters))
+
     def candidates(self) -> AsyncIterator[t.Candidate]:
         return self._http.rows(requests.pages_below(self._collection, self.id, "candidates"))
 
@@ -167,6 +182,7 @@ class AsyncEvaluation(AsyncRunningJob):
     """Scores of a prompt or a container on many seeds."""
 
     _collection = requests.EVALUATIONS
+    _rows = "results"
 
     async def get(self) -> t.EvaluationState:
         return cast(t.EvaluationState, await self._read())
@@ -174,6 +190,10 @@ class AsyncEvaluation(AsyncRunningJob):
     async def results(self) -> t.EvaluationResults:
         """The result of each seed, also while it runs."""
         return cast(t.EvaluationResults, await self._read("results"))
+
+    def rows(self, **filters: Any) -> AsyncIterator[t.SeedResult]:
+        """The results with their texts, such as those of `group="failing"`."""
+        return self._http.rows(requests.result_pages(self.id, filters))
 
     async def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> t.EvaluationState:
         return cast(t.EvaluationState, await self._wait(on_event, timeout))
@@ -189,6 +209,10 @@ class AsyncGraphJob(AsyncRunningJob):
 
     async def get(self) -> t.GraphState:
         return cast(t.GraphState, await self._read())
+
+    def rows(self, **filters: Any) -> AsyncIterator[t.JobRow]:
+        """The tasks with the outputs of the baseline and of the winner, such as `group="failing"`."""
+        return self._http.rows(requests.row_pages(self._collection, self.id, filters))
 
     async def graph_text(self) -> str:
         """The best graph so far as text."""

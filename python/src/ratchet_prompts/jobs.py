@@ -71,6 +71,8 @@ class Job:
 class RunningJob(Job):
     """A job with rollouts."""
 
+    _rows = "rows"
+
     def pause(self) -> t.CommandAnswer:
         return cast(t.CommandAnswer, self._command("pause"))
 
@@ -104,6 +106,15 @@ class RunningJob(Job):
 
     def trace(self, trace_id: str) -> Any:
         return self._read("traces", trace_id)
+
+    def rows_summary(self, **filters: Any) -> t.RowsSummary:
+        """Counts of its rows by group, by label and by feedback."""
+        return cast(t.RowsSummary, self._read(self._rows, "summary", **requests.row_filter(filters)))
+
+    def rows_dataset(self, **filters: Any) -> t.Dataset:
+        """A data set of the rows that pass a filter."""
+        request = requests.row_dataset(self._collection, self.id, self._rows, filters)
+        return cast(t.Dataset, self._http.json(request))
 
 
 class Session(RunningJob):
@@ -139,6 +150,10 @@ class Session(RunningJob):
         """Gives the proposer a hint; None removes it."""
         return cast(t.CommandAnswer, self._command("hint", {"hint": text}))
 
+    def rows(self, **filters: Any) -> Iterator[t.JobRow]:
+        """The rows with the answers of the baseline and of the winner, such as `group="failing"`."""
+        return self._http.rows(requests.row_pages(self._collection, self.id, filters))
+
     def candidates(self) -> Iterator[t.Candidate]:
         return self._http.rows(requests.pages_below(self._collection, self.id, "candidates"))
 
@@ -156,6 +171,7 @@ class Evaluation(RunningJob):
     """Scores of a prompt or a container on many seeds."""
 
     _collection = requests.EVALUATIONS
+    _rows = "results"
 
     def get(self) -> t.EvaluationState:
         return cast(t.EvaluationState, self._read())
@@ -163,6 +179,10 @@ class Evaluation(RunningJob):
     def results(self) -> t.EvaluationResults:
         """The result of each seed, also while it runs."""
         return cast(t.EvaluationResults, self._read("results"))
+
+    def rows(self, **filters: Any) -> Iterator[t.SeedResult]:
+        """The results with their texts, such as those of `group="failing"`."""
+        return self._http.rows(requests.result_pages(self.id, filters))
 
     def wait(self, *, on_event: Optional[OnEvent] = None, timeout: Optional[float] = None) -> t.EvaluationState:
         return cast(t.EvaluationState, self._wait(on_event, timeout))
@@ -178,6 +198,10 @@ class GraphJob(RunningJob):
 
     def get(self) -> t.GraphState:
         return cast(t.GraphState, self._read())
+
+    def rows(self, **filters: Any) -> Iterator[t.JobRow]:
+        """The tasks with the outputs of the baseline and of the winner, such as `group="failing"`."""
+        return self._http.rows(requests.row_pages(self._collection, self.id, filters))
 
     def graph_text(self) -> str:
         """The best graph so far as text."""

@@ -97,6 +97,7 @@ function judgeRows(
     a: { ...comparison.a, ...sideOf(before) },
     b: { ...comparison.b, ...sideOf(after) },
     seeds_compared: after.length,
+    compared_seeds: [...seeds],
     difference: { mean: tested.difference, low: tested.low, high: tested.high },
     verdict: conclusionOf(tested),
     rows_needed: rowsToDecide(tested, after.length),

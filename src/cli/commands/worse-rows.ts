@@ -26,7 +26,8 @@ export function printWorse(rows: readonly WorseRow[], count: number, heads: read
   say(table([['ROW', ...heads, 'INPUT', 'ANSWER'], ...cells]));
 }
 
-function cut(text: string | null): string {
+/** A text as one short line. */
+export function cut(text: string | null): string {
   const line = (text ?? '').replaceAll(/\s+/g, ' ');
   return line.length > mostChars ? `${line.slice(0, mostChars - 1)}…` : line;
 }

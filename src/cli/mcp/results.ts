@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type { Ratchet } from '../../client/index.js';
 import { ConfigError } from '../../service/config.js';
 import { kindOf } from '../../core/jobs/kinds.js';
+import { rowGroups } from '../../core/rows/groups.js';
 import { jobOf, resultsOf } from '../commands/jobs.js';
+import { readRows } from '../commands/rows.js';
 import { answer, reads } from './answer.js';
 import { candidatesOf, searchOf } from './candidates.js';
 import { fields, id } from './inputs.js';
@@ -13,6 +15,7 @@ import { jobView, sessionResultsView } from './views.js';
 
 const ofSearch = z.string().describe('Id of a session (ses_…) or a graph job (grf_…).');
 const candidatesShown = 10;
+const rowsShown = 20;
 /** An agent asks for a trace to read its texts. */
 const longestTrace = 20_000;
 
@@ -26,6 +29,23 @@ export function registerResultTools(server: McpServer, service: ToolService): vo
       annotations: reads,
     },
     ({ id, fields }) => service.use(({ client }) => resultsAnswer(client, id, fields)),
+  );
+
+  server.registerTool(
+    'rows',
+    {
+      description:
+        'Rows of a session, graph job or evaluation with input, expected value and both answers, shortened; by default those that are still wrong.',
+      inputSchema: z.strictObject({
+        id,
+        group: z.enum(rowGroups).default('failing'),
+        search: z.string().min(1).max(500).optional().describe('A part of a text.'),
+        limit: z.int().min(1).max(rowsShown).default(rowsShown),
+      }),
+      annotations: reads,
+    },
+    ({ id, group, search, limit }) =>
+      service.use(async ({ client }) => answer({ rows: await readRows(client, id, { group, q: search }, limit) })),
   );
 
   server.registerTool(

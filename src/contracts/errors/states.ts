@@ -79,6 +79,20 @@ export const stateCodes = {
     meaning: 'The rollout already has another reward',
     remedy: 'Report a reward once',
   },
+  no_rows: {
+    status: [404],
+    at: ['problem'],
+    retry: false,
+    meaning: 'No row of the job passes the filter',
+    remedy: 'Widen the filter',
+  },
+  rows_in_container: {
+    status: [409],
+    at: ['problem'],
+    retry: false,
+    meaning: 'The rows of the job are in its container, not in a data set',
+    remedy: 'Take them from the container by their numbers',
+  },
   no_requests: {
     status: [404],
     at: ['problem'],

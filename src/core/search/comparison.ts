@@ -30,6 +30,8 @@ export interface ComparedSide {
 
 /** In `verdict` `b` is the winner and `a` the baseline; `won`, `lost`, `tied`: seeds of `b`. */
 export interface SeedComparison {
+  /** Those that are compared. */
+  seeds: number[];
   a: ComparedSide;
   b: ComparedSide;
   verdict: SearchVerdict;
@@ -81,7 +83,7 @@ export function compareBySeed(
     baseline: sampleOf(rewardsA),
     winner: sampleOf(rewardsB),
   });
-  return { a: sideA, b: sideB, verdict, won, lost, tied: seeds.length - won - lost };
+  return { seeds, a: sideA, b: sideB, verdict, won, lost, tied: seeds.length - won - lost };
 }
 
 function sideOf(seeds: readonly SeedMeans[]): ComparedSide {

@@ -38,6 +38,7 @@ export function registerCompare(app: App, { db }: HttpDeps): void {
           b: sideView(b, ofB, compared.b),
           seeds_in_common: [...ofA.means.keys()].filter((seed) => ofB.means.has(seed)).length,
           seeds_compared: seeds,
+          compared_seeds: compared.seeds,
           basis,
           difference: { mean: difference, low, high },
           verdict,

@@ -4,8 +4,8 @@ import { answerOfContent } from './answers.js';
 import { seedResultColumns, type SeedResult } from './totals.js';
 
 /** Most characters of a text; thoughts, which are left out, may come before an output. */
-const outputChars = 2_000;
-const readChars = 100_000;
+export const outputChars = 2_000;
+export const readChars = 100_000;
 
 /** What a rollout read and answered, cut after `outputChars` characters. */
 export interface SeedOutput extends SeedResult {
@@ -19,7 +19,7 @@ export interface SeedOutput extends SeedResult {
 }
 
 /** The text of an answer, which is one, or parts with texts. */
-const answerText = `case jsonb_typeof(answer.content)
+export const answerText = `case jsonb_typeof(answer.content)
     when 'string' then answer.content #>> '{}'
     when 'array' then (select string_agg(part->>'text', '' order by n)
                          from jsonb_array_elements(answer.content) with ordinality as parts(part, n)
@@ -59,16 +59,18 @@ export async function readSeedOutputs(
       seeds,
     ],
   );
-  return page.map((row) => {
-    if (row.output === null) return row;
-    const characters = [...answerOfContent(row.output)];
-    const outputTruncated = characters.length > outputChars;
-    return { ...row, output: characters.slice(0, outputChars).join(''), outputTruncated };
-  });
+  return page.map((row) => ({ ...row, ...cutOutput(row.output) }));
+}
+
+/** An answer without thoughts, cut. */
+export function cutOutput(output: string | null): Pick<SeedOutput, 'output' | 'outputTruncated'> {
+  if (output === null) return { output, outputTruncated: false };
+  const characters = [...answerOfContent(output)];
+  return { output: characters.slice(0, outputChars).join(''), outputTruncated: characters.length > outputChars };
 }
 
 /** The column that the prompt shows as input; null: several, so the whole row. */
-function inputColumn(placeholders: Readonly<Record<string, string>> = {}): string | null {
+export function inputColumn(placeholders: Readonly<Record<string, string>> = {}): string | null {
   const columns = Object.values(placeholders);
   return placeholders['input'] ?? (columns.length === 1 ? columns[0]! : null);
 }

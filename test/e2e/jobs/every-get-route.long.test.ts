@@ -200,6 +200,9 @@ const walk = (jobs: readonly string[]) =>
     label: 'production',
     code: 'any',
     q: 'any',
+    expected: 'any',
+    answered: 'any',
+    feedback: 'any',
     min_reward: '0',
     max_reward: '1',
   });

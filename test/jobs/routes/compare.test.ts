@@ -115,6 +115,7 @@ describe('two evaluations', () => {
       },
       seeds_in_common: 3,
       seeds_compared: 3,
+      compared_seeds: [1, 2, 4],
       basis: 'heldout',
       // Of 1, 0 and -0.5: 4.303 * sqrt(7 / 12 / 3)
       difference: { mean: expect.closeTo(1 / 6, 12), low: -1, high: 1 },

@@ -34,7 +34,7 @@ function Compared({ a, b }: { a: string; b: string }) {
     const [ofA, ofB] = await Promise.all([loadRows(comparison.a, signal), loadRows(comparison.b, signal)]);
     return { comparison, ofA, ofB };
   });
-  const pairs = useMemo(() => data && pairsOf(data.ofA, data.ofB, data.comparison.seeds_compared), [data]);
+  const pairs = useMemo(() => data && pairsOf(data.ofA, data.ofB, data.comparison.compared_seeds), [data]);
   if (!data || !pairs) return error ? <Problem error={error} /> : <Loading />;
   return (
     <>

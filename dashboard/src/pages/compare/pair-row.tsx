@@ -8,7 +8,7 @@ import type { Comparison } from './verdict.js';
 
 const tones = { won: 'good', lost: 'bad', tied: 'quiet' };
 
-/** A row on both sides; evaluations show their outputs, searches their feedback. */
+/** A row on both sides with its answers; without texts, the feedback of a search. */
 export function PairRow(props: {
   comparison: Comparison;
   pair: Pair;
@@ -24,7 +24,7 @@ export function PairRow(props: {
   }, [pair, outputs]);
   for (const { version } of outputs) void version.value;
   const texts = sides.map((side, n) => outputs[n]!.of(side.traceId));
-  const input = texts.find((each) => each?.input)?.input;
+  const input = texts.find((each) => each?.input)?.input ?? pair.a.texts?.input ?? pair.b.texts?.input;
   return (
     <>
       <div role="rowheader" class="matrix-cell matrix-row-head">
@@ -44,7 +44,7 @@ export function PairRow(props: {
           name={n === 0 ? 'A' : 'B'}
           jobId={jobs[n]!}
           side={side}
-          text={texts[n]?.output ?? side.feedback ?? ''}
+          text={texts[n]?.output ?? side.texts?.answer ?? side.texts?.feedback ?? ''}
         />
       ))}
     </>

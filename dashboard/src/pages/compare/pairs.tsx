@@ -29,12 +29,6 @@ export function Pairs(props: { comparison: Comparison; pairs: Pair[]; a: SideRow
         <Choice label="Order" value={order} options={orderNames} onChange={setOrder} />
       </div>
       <OutputsProblem outputs={outputs} />
-      {pairs.length !== comparison.seeds_compared && (
-        <p class="note">
-          These are all {pairs.length} common rows; the counts and the verdict are over the {comparison.seeds_compared}{' '}
-          compared ones.
-        </p>
-      )}
       {shown.length === 0 ? (
         <Empty>No such row.</Empty>
       ) : (

@@ -5,13 +5,8 @@ export interface SideRow {
   reward: number | null;
   /** The last rollout. */
   traceId: string;
-  /** Whether the search of this side chose candidates by this seed. */
-  isSelected: boolean;
-  feedback: string | null;
-}
-
-export interface Rollout extends SideRow {
-  isFinished: boolean;
+  /** Of a search; those of an evaluation are read as rows come into view. */
+  texts: { input: string | null; answer: string | null; feedback: string | null } | null;
 }
 
 export type Outcome = 'won' | 'lost' | 'tied';
@@ -27,35 +22,33 @@ export interface Pair {
   outcome: Outcome;
 }
 
-/** The seeds of the rollouts of one side, each with its mean reward. */
-export function rowsOfRollouts(rollouts: readonly Rollout[]): SideRow[] {
-  const seeds = new Map<number, Rollout[]>();
-  for (const rollout of rollouts)
-    if (rollout.isFinished) seeds.set(rollout.seed, [...(seeds.get(rollout.seed) ?? []), rollout]);
+/** The seeds of results, each with its mean reward. */
+export function rowsOfResults(results: readonly SideRow[]): SideRow[] {
+  const seeds = new Map<number, SideRow[]>();
+  for (const result of results) seeds.set(result.seed, [...(seeds.get(result.seed) ?? []), result]);
   return [...seeds].map(([seed, all]) => {
-    const { traceId, feedback } = all.at(-1)!;
     const rewards = all.flatMap(({ reward }) => reward ?? []);
     const reward = rewards.length === 0 ? null : rewards.reduce((sum, each) => sum + each, 0) / rewards.length;
-    return { seed, reward, traceId, feedback, isSelected: all.some((rollout) => rollout.isSelected) };
+    return { ...all.at(-1)!, seed, reward };
   });
 }
 
-/**
- * The common seeds with a reward on both sides. Without those that a search selected on, if that
- * leaves as many as the service compared.
- */
-export function pairsOf(a: readonly SideRow[], b: readonly SideRow[], compared: number): Pair[] {
+/** The compared seeds on both sides. */
+export function pairsOf(a: readonly SideRow[], b: readonly SideRow[], compared: readonly number[]): Pair[] {
   const ofB = new Map(b.map((row) => [row.seed, row]));
-  const pairs = a.flatMap((row): Pair[] => {
+  const seeds = new Set(compared);
+  return a.flatMap((row): Pair[] => {
     const other = ofB.get(row.seed);
-    if (!other || row.reward === null || other.reward === null) return [];
+    if (!seeds.has(row.seed) || !other || row.reward === null || other.reward === null) return [];
     const difference = other.reward - row.reward;
-    const outcome = difference > 0 ? 'won' : difference < 0 ? 'lost' : 'tied';
+    const outcome = exceeds(other.reward, row.reward) ? 'won' : exceeds(row.reward, other.reward) ? 'lost' : 'tied';
     return [{ seed: row.seed, a: row, b: other, aReward: row.reward, bReward: other.reward, difference, outcome }];
   });
-  const unselected = pairs.filter((pair) => !pair.a.isSelected && !pair.b.isSelected);
-  return unselected.length === compared ? unselected : pairs;
 }
+
+/** As the service counts: by more than rounding. */
+const exceeds = (left: number, right: number): boolean =>
+  left - right > 1e-12 * Math.max(Math.abs(left), Math.abs(right));
 
 export const orders = ['lost', 'won', 'row'] as const;
 export type Order = (typeof orders)[number];

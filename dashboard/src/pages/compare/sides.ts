@@ -1,14 +1,13 @@
-import type { Item } from '../../../../src/client/index.js';
 import type { Message } from '../../../../src/core/prompts/message.js';
 import { client } from '../../data/client.js';
 import { kindOfRun, type RunKind } from '../../data/kinds.js';
+import { allRows, rowsOf } from '../../data/rows/source.js';
 import { loadTrace } from '../../data/trace.js';
 import { messagesOf } from '../../ui/trace/messages.js';
-import { rowsOfRollouts, type Rollout, type SideRow } from './rows.js';
+import { rowsOfResults, type SideRow } from './rows.js';
 import type { Comparison } from './verdict.js';
 
 export type SideOf = Comparison['a'];
-const pageSize = 1_000;
 
 /** What a kind of job knows of a side. `prompt`: null where the API knows none. */
 interface SideLoader {
@@ -18,10 +17,10 @@ interface SideLoader {
 
 const loaders: Record<RunKind, SideLoader> = {
   session: {
-    rows: searchRows('listSessionSeedEvals'),
+    rows: searchRows,
     prompt: ({ job_id, candidate_id }, signal) => sessionPrompt(job_id, candidate_id, signal),
   },
-  graph: { rows: searchRows('listGraphJobSeedEvals'), prompt: graphPrompt },
+  graph: { rows: searchRows, prompt: graphPrompt },
   evaluation: { rows: evaluationRows, prompt: evaluatedPrompt },
 };
 
@@ -35,35 +34,19 @@ export function loadPrompt(side: SideOf, signal: AbortSignal): Promise<Message[]
   return loaders[kindOfRun(side.job_id)].prompt(side, signal);
 }
 
-function searchRows(operation: 'listSessionSeedEvals' | 'listGraphJobSeedEvals'): SideLoader['rows'] {
-  return async ({ job_id, candidate_id }, signal) => {
-    if (candidate_id === null) return [];
-    const path = { session_id: job_id, job_id, candidate_id };
-    const rollouts: Rollout[] = [];
-    for await (const item of client.value.list(operation, { path, query: { limit: pageSize }, signal }))
-      if (item.seed !== null) rollouts.push(rolloutOf(item, item.seed));
-    return rowsOfRollouts(rollouts);
-  };
+async function searchRows({ job_id, candidate_id }: SideOf, signal: AbortSignal): Promise<SideRow[]> {
+  if (candidate_id === null) return [];
+  const rows = await allRows(rowsOf(job_id, candidate_id), {}, signal);
+  return rows.flatMap(({ seed, input, after }): SideRow[] => {
+    if (!after) return [];
+    const { reward, traceId, answer, feedback } = after;
+    return [{ seed, reward, traceId, texts: { input, answer, feedback } }];
+  });
 }
 
-const rolloutOf = (item: Item<'listSessionSeedEvals'>, seed: number): Rollout => ({
-  seed,
-  reward: item.reward,
-  traceId: item.rollout_id,
-  feedback: item.feedback,
-  isSelected: item.stage !== 'heldout',
-  isFinished: item.status === 'succeeded' || item.status === 'failed',
-});
-
 async function evaluationRows({ job_id }: SideOf, signal: AbortSignal): Promise<SideRow[]> {
-  const { results } = await client.value.request('getEvaluationResults', { path: { job_id }, signal });
-  return results.map(({ seed, reward, trace_id }) => ({
-    seed,
-    reward,
-    traceId: trace_id,
-    feedback: null,
-    isSelected: false,
-  }));
+  const { results } = await client.value.evaluations.handle(job_id).results({}, { signal });
+  return rowsOfResults(results.map(({ seed, reward, trace_id: traceId }) => ({ seed, reward, traceId, texts: null })));
 }
 
 async function graphPrompt({ job_id, candidate_id }: SideOf, signal: AbortSignal): Promise<Message[] | null> {

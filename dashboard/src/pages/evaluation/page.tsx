@@ -1,6 +1,7 @@
 import { words } from '../../util/format.js';
 import { pageOf, route } from '../../util/router.js';
 import { Loading, Panel, Problem } from '../../ui/basics.js';
+import { currentTab, TabPanel, Tabs } from '../../ui/tabs.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
 import { Head } from '../job/head.js';
 import { Actions } from './actions.js';
@@ -9,7 +10,12 @@ import { useColumns } from '../../data/evaluation/load.js';
 import { Distribution } from './distribution.js';
 import { Figures } from './figures.js';
 import { Matrix } from './matrix.js';
-import type { Evaluation } from '../../data/evaluation/types.js';
+import { isActive } from '../../data/job.js';
+import type { Column, Evaluation } from '../../data/evaluation/types.js';
+import { RowsTab } from '../rows/tab.js';
+
+const tabs = ['overview', 'rows', 'beside'] as const;
+const labels = { overview: 'Overview', rows: 'Rows', beside: 'Side by side' };
 
 /** An evaluation, with others beside it. */
 export function EvaluationPage({ id }: { id: string }) {
@@ -28,16 +34,35 @@ export function EvaluationPage({ id }: { id: string }) {
             facts={<Facts job={own.job} />}
             actions={<Actions job={own.job} onDone={reload} />}
           />
-          <Figures job={own.job} />
-          <Panel title="Rows" aside={<Columns job={own.job} columns={columns} />}>
-            <Matrix columns={columns} />
-          </Panel>
-          <Distribution columns={columns} />
+          <Tabs names={tabs} labels={labels} />
+          <TabPanel names={tabs}>
+            <Tab own={own.job} columns={columns} />
+          </TabPanel>
         </>
       )}
       <TraceFromAddress />
     </>
   );
+}
+
+function Tab({ own, columns }: { own: Evaluation; columns: Column[] }) {
+  switch (currentTab(tabs)) {
+    case 'overview':
+      return (
+        <>
+          <Figures job={own} />
+          <Distribution columns={columns} />
+        </>
+      );
+    case 'rows':
+      return <RowsTab jobId={own.job_id} isLive={isActive(own.status)} hasDataset={own.dataset !== undefined} />;
+    case 'beside':
+      return (
+        <Panel title="Rows" aside={<Columns job={own} columns={columns} />}>
+          <Matrix columns={columns} />
+        </Panel>
+      );
+  }
 }
 
 /** What is evaluated. */

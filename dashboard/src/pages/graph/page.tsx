@@ -6,6 +6,7 @@ import { Loading, Problem } from '../../ui/basics.js';
 import { EventList } from '../../ui/events/list.js';
 import { currentTab, TabPanel, Tabs } from '../../ui/tabs.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
+import { RowsTab } from '../rows/tab.js';
 import { CandidatesTab } from '../search/candidates/tab.js';
 import { CurvePanel } from '../search/curve-panel.js';
 import { Curve } from '../search/curve.js';
@@ -22,8 +23,8 @@ import { client } from '../../data/client.js';
 import { GraphTab } from './graph-tab.js';
 import type { GraphJob } from '../../data/graph/types.js';
 
-const tabs = ['overview', 'graph', 'candidates', 'events'] as const;
-const labels = { overview: 'Overview', graph: 'Graph', candidates: 'Candidates', events: 'Events' };
+const tabs = ['overview', 'rows', 'graph', 'candidates', 'events'] as const;
+const labels = { overview: 'Overview', rows: 'Rows', graph: 'Graph', candidates: 'Candidates', events: 'Events' };
 
 /** A graph job: live while it runs. */
 export function GraphPage({ id }: { id: string }) {
@@ -57,6 +58,8 @@ function Tab({ job, log }: { job: GraphJob; log: EventLog }) {
   switch (currentTab(tabs)) {
     case 'overview':
       return <Overview job={job} log={log} />;
+    case 'rows':
+      return <RowsTab jobId={job.job_id} isLive={isActive(job.status)} hasDataset />;
     case 'graph':
       return <GraphTab job={job} />;
     case 'candidates':

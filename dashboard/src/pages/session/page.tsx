@@ -18,11 +18,19 @@ import { Actions } from './actions.js';
 import { sessionCandidates } from '../../data/candidates.js';
 import { client } from '../../data/client.js';
 import { PromptTab } from './prompt-tab.js';
+import { SessionRows } from './rows-tab.js';
 import type { Results, Session } from '../../data/session/types.js';
 import { WhyTab } from './why/tab.js';
 
-const tabs = ['overview', 'candidates', 'why', 'prompt', 'events'] as const;
-const labels = { overview: 'Overview', candidates: 'Candidates', why: 'Why', prompt: 'Prompt', events: 'Events' };
+const tabs = ['overview', 'rows', 'candidates', 'why', 'prompt', 'events'] as const;
+const labels = {
+  overview: 'Overview',
+  rows: 'Rows',
+  candidates: 'Candidates',
+  why: 'Why',
+  prompt: 'Prompt',
+  events: 'Events',
+};
 
 /** A session: live while it runs. */
 export function SessionPage({ id }: { id: string }) {
@@ -53,17 +61,20 @@ export function SessionPage({ id }: { id: string }) {
       <Problem error={session.error ?? results.error} />
       <Tabs names={tabs} labels={labels} />
       <TabPanel names={tabs}>
-        <Tab session={session.data} results={results.data} log={log} />
+        <Tab session={session.data} results={results.data} log={log} onDone={onDone} />
       </TabPanel>
       <Opened session={session.data} />
     </>
   );
 }
 
-function Tab({ session, results, log }: { session: Session; results: Results | undefined; log: EventLog }) {
+function Tab(props: { session: Session; results: Results | undefined; log: EventLog; onDone: () => Promise<unknown> }) {
+  const { session, results, log, onDone } = props;
   switch (currentTab(tabs)) {
     case 'overview':
       return <Overview session={session} results={results} log={log} />;
+    case 'rows':
+      return <SessionRows session={session} onDone={onDone} />;
     case 'candidates':
       return (
         <CandidatesTab

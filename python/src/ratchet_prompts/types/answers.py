@@ -406,6 +406,40 @@ class DatasetRow(TypedDict):
     data: Dict[str, Any]
 
 
+class RowSide(TypedDict):
+    candidate_id: str
+    reward: Optional[float]
+    rollouts: int
+    answer: Optional[str]
+    answer_truncated: bool
+    feedback: Optional[str]
+    error: Optional[str]
+    finish_reason: Optional[str]
+    trace_id: str
+
+
+class JobRow(TypedDict):
+    """A row of a search, with what the baseline and a candidate answered."""
+
+    row: int
+    task_id: Optional[str]
+    group: str
+    seen: bool
+    input: Optional[str]
+    expected: Optional[str]
+    baseline: Optional[RowSide]
+    candidate: Optional[RowSide]
+
+
+class RowsSummary(TypedDict):
+    total: int
+    groups: Dict[str, int]
+    seen: int
+    held_out: int
+    table: Optional[Dict[str, Any]]
+    clusters: List[Dict[str, Any]]
+
+
 class Difference(TypedDict):
     mean: float
     low: float
@@ -416,6 +450,7 @@ class Comparison(TypedDict):
     a: Dict[str, Any]
     b: Dict[str, Any]
     seeds_compared: int
+    compared_seeds: List[int]
     basis: str
     difference: Difference
     verdict: str

@@ -26,6 +26,7 @@ import { webhookField } from '../../../contracts/webhook.js';
 import { seedsSchema } from '../../../contracts/seeds.js';
 import { costBudgetSchema, intervalSchema } from '../../../contracts/search.js';
 import { wholeParameter } from '../../../contracts/validation.js';
+import { rowFilterFields, rowGroupSchema } from '../../../rows/contract/rows.js';
 import { sessionBudgetSchema } from '../../session/contract/create.js';
 
 const sevenDays = 7 * 24 * 3_600;
@@ -171,11 +172,12 @@ export const evaluationSchema = z
 
 const cut = 'cut at 2,000 characters';
 
-/** Query of the results. */
+/** Query of the results. The filter of rows is for results with outputs. */
 export const evaluationResultsQuerySchema = z.strictObject({
   include: z.enum(['outputs']).optional().describe('outputs: also the texts of each result, in pages.'),
   limit: wholeParameter(1, 500).optional().describe('With include=outputs; default 100.'),
   offset: wholeParameter(0, 10_000).optional().describe('With include=outputs; default 0.'),
+  ...rowFilterFields,
 });
 
 const outputFields = {
@@ -188,6 +190,7 @@ const outputFields = {
     .optional()
     .describe(`With include=outputs, on a data set: the input column, or the row as JSON; ${cut}.`),
   expected: z.string().nullable().optional().describe(`With include=outputs, on a data set: ${cut}.`),
+  group: rowGroupSchema.optional().describe('With include=outputs.'),
 };
 
 const seedResultSchema = z.object({
@@ -209,4 +212,5 @@ export const evaluationResultsSchema = z.object({
   summary: evaluationSummarySchema,
   judge_agreement: agreementSchema,
   results: z.array(seedResultSchema).describe('Finished seeds in the order of the request.'),
+  total: z.int().optional().describe('With include=outputs: all results that pass the filter.'),
 });

@@ -28,6 +28,10 @@ import { withRows } from './rows.js';
 import { evaluationListItem, evaluationResults, evaluationView } from './view.js';
 import { refuse } from '../../../platform/http/server/errors.js';
 import { jobParams, problems } from '../../../platform/http/server/schema.js';
+import { passes, type RowFilter } from '../../../core/rows/filter.js';
+import { filterOf, registerResultRows } from '../../../rows/routes/routes.js';
+import { readSelectable } from '../../../rows/routes/select.js';
+import { rowsOfEvaluation } from '../../../rows/routes/subjects.js';
 import { checkEvaluation, evaluationSpec } from '../../../jobs/routes/specs.js';
 
 type Body = z.output<typeof createEvaluationSchema>;
@@ -80,7 +84,8 @@ async function readEvaluation(tx: Tx, job: JobRow<EvaluationHead>, deps: HttpDep
   return evaluationView(job, read, deps);
 }
 
-function registerOwn(app: App, deps: HttpDeps, { path, tags, find }: JobRoute<EvaluationHead>): void {
+function registerOwn(app: App, deps: HttpDeps, route: JobRoute<EvaluationHead>): void {
+  const { path, tags, find } = route;
   app.get(
     `${path}/results`,
     {
@@ -88,7 +93,8 @@ function registerOwn(app: App, deps: HttpDeps, { path, tags, find }: JobRoute<Ev
         tags,
         operationId: 'getEvaluationResults',
         summary: 'Results, seed by seed',
-        description: 'include=outputs adds the texts of each result, at most `limit` from `offset` on.',
+        description:
+          'include=outputs adds the texts of each result, at most `limit` from `offset` on, of those that pass the filter.',
         params: jobParams,
         querystring: evaluationResultsQuerySchema,
         response: { 200: evaluationResultsSchema, ...problems(404, 422) },
@@ -100,19 +106,37 @@ function registerOwn(app: App, deps: HttpDeps, { path, tags, find }: JobRoute<Ev
       const read = await deps.db.org(job.orgId, async (tx) => ({
         totals: await readTotals(tx, job.jobId),
         agreement: await readAgreement(tx, job),
-        results: page
-          ? await readSeedOutputs(tx, job.jobId, job.spec.rows ?? null, page)
-          : await readSeedResults(tx, job.jobId),
+        ...(page ? await readOutputs(tx, job, page) : { results: await readSeedResults(tx, job.jobId) }),
       }));
       return evaluationResults(job, read);
     },
   );
+  registerResultRows(app, deps, route);
+}
+
+/** The results that pass the filter, with their groups. */
+async function readOutputs(tx: Tx, job: JobRow<EvaluationHead>, { filter, ...page }: OutputPage) {
+  const { rows } = await readSelectable(tx, rowsOfEvaluation(job), filter);
+  const passing = rows.filter((row) => passes(row, filter));
+  const seeds = passing.length === rows.length ? null : passing.map(({ seed }) => seed);
+  return {
+    results: await readSeedOutputs(tx, job.jobId, job.spec.rows ?? null, { ...page, seeds }),
+    total: passing.reduce((sum, { candidate }) => sum + candidate!.rollouts, 0),
+    groups: new Map(rows.map(({ seed, group }) => [seed, group])),
+  };
+}
+
+interface OutputPage {
+  limit: number;
+  offset: number;
+  filter: RowFilter;
 }
 
 /** The page of results with outputs; null: all results without. */
-function outputPage({ include, limit, offset }: z.output<typeof evaluationResultsQuerySchema>) {
-  if (include) return { limit: limit ?? 100, offset: offset ?? 0 };
-  const given = Object.entries({ limit, offset }).filter(([, value]) => value !== undefined);
+function outputPage({ include, ...page }: z.output<typeof evaluationResultsQuerySchema>): OutputPage | null {
+  const { limit, offset, ...filter } = page;
+  if (include) return { limit: limit ?? 100, offset: offset ?? 0, filter: filterOf(filter) };
+  const given = Object.entries(page).filter(([, value]) => value !== undefined);
   const errors = given.map(([name]) => ({ pointer: `/${name}`, message: 'requires include=outputs' }));
   if (errors.length > 0) throw refuse.invalid(errors);
   return null;

@@ -5,6 +5,7 @@ import type {
   evaluationSchema,
   evaluationSummarySchema,
 } from '../contract/evaluation.js';
+import type { RowGroup } from '../../../core/rows/groups.js';
 import type { CostBudget } from '../../../jobs/store/cost-budget.js';
 import type { Usage } from '../../../jobs/store/usage.js';
 import type { EvaluationHead, JobRow, ListedJob } from '../../../jobs/store/jobs.js';
@@ -79,10 +80,16 @@ export function evaluationView(
   };
 }
 
-/** An evaluation's results by seed. */
+/** An evaluation's results by seed; with outputs, `total` and `groups` are present. */
 export function evaluationResults(
   job: Evaluation,
-  read: { totals: RolloutTotals; agreement: JudgeAgreement; results: (SeedResult | SeedOutput)[] },
+  read: {
+    totals: RolloutTotals;
+    agreement: JudgeAgreement;
+    results: (SeedResult | SeedOutput)[];
+    total?: number;
+    groups?: ReadonlyMap<number, RowGroup>;
+  },
 ): z.output<typeof evaluationResultsSchema> {
   return {
     job_id: job.jobId,
@@ -99,8 +106,9 @@ export function evaluationResults(
       trace_id: row.rolloutId,
       error: row.error,
       completed_at: isoOrNull(row.completedAt),
-      ...('outputTruncated' in row && outputView(row as SeedOutput)),
+      ...('outputTruncated' in row && { ...outputView(row as SeedOutput), group: read.groups?.get(row.seed) }),
     })),
+    ...(read.total !== undefined && { total: read.total }),
   };
 }
 

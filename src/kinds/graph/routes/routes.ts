@@ -40,6 +40,7 @@ import { graphLineage } from './lineage.js';
 import { graphSpec } from './specs.js';
 import { graphIds, graphListItem, graphView } from './view.js';
 import { readCostFront } from '../../../candidates/routes/pareto-view.js';
+import { registerRows } from '../../../rows/routes/routes.js';
 import { bodyProblems, idempotencyHeader, jobParams, problems } from '../../../platform/http/server/schema.js';
 
 export const graphKind: HttpKind<GraphHead> = {
@@ -154,5 +155,6 @@ function registerOwn(app: App, deps: HttpDeps, route: JobRoute<GraphHead>): void
   );
 
   registerLineage(app, deps, route, graphLineage);
+  registerRows(app, deps, route);
   registerGraphDownload(app, deps, route);
 }

@@ -44,6 +44,7 @@ import { readTelemetry } from './sensors-view.js';
 import { promptView, proxyUrls, sessionHistory, sessionListItem, sessionResults, sessionView } from './view.js';
 import { sessionSpec } from '../../../jobs/routes/specs.js';
 import { sessionRows } from './rows.js';
+import { registerRows } from '../../../rows/routes/routes.js';
 
 export const sessionKind: HttpKind<SessionHead> = {
   kind: 'session',
@@ -179,6 +180,7 @@ function registerOwn(app: App, deps: HttpDeps, route: JobRoute<SessionHead>): vo
 
   registerExtension(app, deps, route);
   registerLineage(app, deps, route, sessionLineage);
+  registerRows(app, deps, route);
   registerSuggestions(app, deps, route);
   registerLevers(app, deps, route);
   registerSensors(app, deps, route);

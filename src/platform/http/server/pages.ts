@@ -39,6 +39,14 @@ export function parseCursor(cursor: string | undefined): number {
   return Number(index);
 }
 
+/** As `parseCursor`, for rows whose numbers are seeds: any whole numbers. */
+export function parseSeedCursor(cursor: string | undefined): number {
+  if (cursor === undefined) return -Infinity;
+  const [, seed] = /^after (-?\d{1,16})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (seed === undefined) throw refuse.invalid([{ pointer: '/cursor', message: 'is not a next_cursor of this list' }]);
+  return Number(seed);
+}
+
 /** A page of rows from the newest on; `limit` + 1 rows mean that there are more. */
 export function timedPage<Row extends { position: string }, Item>(
   rows: readonly Row[],

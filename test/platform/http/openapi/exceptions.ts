@@ -91,7 +91,7 @@ const exceptions: readonly Exception[] = [
   {
     check: accepted,
     operation: /^GET .*\/results$/,
-    pointer: /^\/(limit|offset)$/,
+    pointer: /^\/(limit|offset|group|expected|answered|other_answers|feedback|q)$/,
     reason: 'No parameter of OpenAPI can require another one.',
   },
   {

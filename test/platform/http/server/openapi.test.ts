@@ -158,6 +158,9 @@ describe('/openapi.json', () => {
       [
         ...commands,
         ...jobs.map((job) => `post ${job}/clone`),
+        'post /api/graphgen/jobs/{job_id}/rows/dataset',
+        'post /api/v1/offline/jobs/{job_id}/results/dataset',
+        'post /api/v1/online/sessions/{session_id}/rows/dataset',
         'post /api/v1/online/sessions/{session_id}/extend',
         'post /api/graphgen/jobs/{job_id}/start',
         'post /api/harbor/deployments/{deployment_id}/requests/dataset',

@@ -4,9 +4,9 @@ import { ActionButton, Field } from '../../../ui/basics.js';
 import type { DialogProps } from './props.js';
 import { FormDialog } from '../../../ui/form-dialog.js';
 
-/** The hint that stands in the prompts of the proposer. */
-export function HintDialog({ session, onClose, onDone }: DialogProps) {
-  const [hint, setHint] = useState(session.hint ?? '');
+/** The hint that stands in the prompts of the proposer. `draft`: in place of the present one. */
+export function HintDialog({ session, draft, onClose, onDone }: DialogProps & { draft?: string }) {
+  const [hint, setHint] = useState(draft ?? session.hint ?? '');
   const give = (text: string | null) =>
     client.value
       .request('hintSession', { path: { session_id: session.session_id }, body: { hint: text } })

@@ -1,7 +1,7 @@
 import { created, estimated, ended, traceIn } from './jobs.js';
 import type { Recorder } from '../recorder.js';
 import { until } from '../../../../support/until.js';
-import { heldSplit, policy, type Capitals } from './world.js';
+import { heldSplit, policy, rows, type Capitals } from './world.js';
 
 interface Ids {
   /** A completed evaluation. */
@@ -26,6 +26,7 @@ export async function playEvaluations(api: Recorder, { container }: Capitals): P
   const path = { job_id: completed };
   await ended(api, 'getEvaluation', path);
   await api.call('getEvaluationResults', { path, query: { include: 'outputs' } });
+  await playRows(api);
   await api.call('listEvaluations');
   for (const operation of ['listEvaluationEvents', 'streamEvaluationEvents']) {
     await api.call(operation, { path, accept: 'application/json' });
@@ -49,4 +50,18 @@ export async function playEvaluations(api: Recorder, { container }: Capitals): P
   await api.call('updateEvaluation', { path: held, body: { state: 'paused' } });
   await api.call('reportEvaluationReward', { path: held, body: { rollout_id: rollout, reward: 1 } });
   return { completed, paused };
+}
+
+/** The rows of an evaluation on a data set. */
+async function playRows(api: Recorder): Promise<void> {
+  const candidate = { messages: [{ role: 'system', content: 'Answer the question.' }] };
+  const body = { dataset: { rows }, scorer: 'contains', policy, candidate };
+  const { job_id } = await api.peek<{ job_id: string }>('createEvaluation', { body });
+  const path = { job_id };
+  await until(
+    'it has ended',
+    async () => (await api.peek<{ status: string }>('getEvaluation', { path })).status === 'completed',
+  );
+  await api.call('getEvaluationRowsSummary', { path });
+  for (let n = 0; n < 2; n += 1) await api.call('createDatasetOfEvaluationRows', { path, body: { q: rows[1]!.input } });
 }

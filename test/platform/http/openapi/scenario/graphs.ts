@@ -37,6 +37,9 @@ export async function playGraphs(api: Recorder): Promise<Ids> {
   const { data } = await api.call<{ data: { candidate_id: string }[] }>('listGraphJobCandidates', { path });
   for (const operation of ['getGraphJobCandidate', 'listGraphJobSeedEvals'])
     await api.call(operation, { path: { ...path, candidate_id: data.at(-1)!.candidate_id } });
+  await api.call('listGraphJobRows', { path, query: { limit: '2' } });
+  await api.call('getGraphJobRowsSummary', { path });
+  for (let n = 0; n < 2; n += 1) await api.call('createDatasetOfGraphJobRows', { path, body: { q: rows[0]!.input } });
   for (const operation of ['listGraphJobEvents', 'streamGraphJobEvents']) {
     await api.call(operation, { path, accept: 'application/json' });
     await api.call(operation, { path, accept: 'text/event-stream' });

@@ -36,6 +36,9 @@ export async function playSession(api: Recorder): Promise<string> {
   const [baseline, winner] = [data[0]!.candidate_id, data.at(-1)!.candidate_id];
   for (const operation of ['getSessionCandidate', 'listSessionSeedEvals'])
     await api.call(operation, { path: { ...path, candidate_id: winner } });
+  await api.call('listSessionRows', { path, query: { limit: '2' } });
+  await api.call('getSessionRowsSummary', { path });
+  for (let n = 0; n < 2; n += 1) await api.call('createDatasetOfSessionRows', { path, body: { q: rows[0]!.input } });
   await api.call('compareCandidates', { query: { a: baseline, b: winner } });
   const levers = await api.call<{ data: { lever_id: string }[] }>('listSessionLevers', { path });
   const lever = { ...path, prompt_lever_id: levers.data[0]!.lever_id };

@@ -1,0 +1,111 @@
+import { useEffect } from 'preact/hooks';
+import type { RowList } from '../../data/rows/list.js';
+import type { Row, RowAnswer } from '../../data/rows/types.js';
+import { openTrace } from '../../ui/trace/from-address.js';
+import { VirtualList } from '../../ui/virtual-list.js';
+import { reward } from '../../util/format.js';
+
+const rowHeight = 36;
+const headHeight = 34;
+/** Names of tasks are cut behind so many. */
+const mostNameChars = 12;
+
+/** Rows of one line each; a click opens the trace. */
+export function RowTable(props: { jobId: string; list: RowList; total: number; hasBaseline: boolean }) {
+  const { jobId, list, total, hasBaseline } = props;
+  const heads = hasBaseline
+    ? ['Row', 'Text', 'Expected', 'Baseline', 'Winner', 'Part']
+    : ['Row', 'Text', 'Expected', 'Answer', 'Reward'];
+  const longest = (list.state.value?.rows ?? []).reduce((most, { name }) => Math.max(most, name.length), 3);
+  return (
+    <div
+      class={`row-table ${hasBaseline ? '' : 'row-table-alone'}`}
+      style={{ '--name': `${Math.min(longest, mostNameChars) + 1}ch` }}
+    >
+      <VirtualList
+        count={total}
+        rowHeight={rowHeight}
+        label="Rows"
+        height={`min(70vh, ${total * rowHeight + headHeight + 2}px)`}
+        head={heads.map((name) => (
+          <span key={name} role="columnheader" class={`row-${name.toLowerCase()}`}>
+            {name}
+          </span>
+        ))}
+        row={(index) => <RowLine jobId={jobId} list={list} index={index} hasBaseline={hasBaseline} />}
+      />
+    </div>
+  );
+}
+
+function RowLine(props: { jobId: string; list: RowList; index: number; hasBaseline: boolean }) {
+  const { jobId, list, index, hasBaseline } = props;
+  const row = list.state.value?.rows[index];
+  useEffect(() => {
+    if (!row) list.want(index);
+  }, [row, list, index]);
+  if (!row)
+    return (
+      <span role="cell" class="quiet">
+        …
+      </span>
+    );
+  return (
+    <>
+      <span role="cell" class="row-row quiet" title={row.name}>
+        {row.name}
+      </span>
+      <TextCell jobId={jobId} row={row} />
+      <span role="cell" class="row-expected" title={row.expected ?? ''} dir="auto">
+        {row.expected}
+      </span>
+      {hasBaseline && <AnswerCell name="baseline" side={row.before} />}
+      <AnswerCell name="winner" side={row.after} />
+      <span role="cell" class="row-part quiet">
+        {hasBaseline ? (row.seen ? 'seen' : 'held out') : reward(row.after?.reward)}
+      </span>
+    </>
+  );
+}
+
+function TextCell({ jobId, row }: { jobId: string; row: Row }) {
+  const shown = row.after ?? row.before!;
+  const text = row.input ?? shown.feedback ?? '';
+  return (
+    <span role="cell" class="row-text">
+      <button type="button" class="row-open" title={text} onClick={() => openTrace(jobId, shown.traceId)}>
+        <span class="visually-hidden">Trace of row {row.name}: </span>
+        <span dir="auto">{text || `Row ${row.name}`}</span>
+      </button>
+    </span>
+  );
+}
+
+function AnswerCell({ name, side }: { name: string; side: RowAnswer | null }) {
+  if (!side)
+    return (
+      <span role="cell" class={`row-${name} quiet`}>
+        not run
+      </span>
+    );
+  const { mark, tone, said } = markOf(side);
+  const text = side.reward === null ? (side.error ?? 'failed') : (side.answer ?? '–');
+  return (
+    <span role="cell" class={`row-${name}`} title={`${text}${side.feedback ? `\n\n${side.feedback}` : ''}`}>
+      <span class={tone} aria-hidden="true">
+        {mark}
+      </span>
+      <span class="visually-hidden">{said}</span> <bdi>{text}</bdi>
+    </span>
+  );
+}
+
+/** An answer with at least this reward is right. */
+const rightReward = 0.5;
+
+function markOf({ reward }: RowAnswer): { mark: string; tone: string; said: string } {
+  if (reward === null) return { mark: '!', tone: 'bad', said: 'Failed:' };
+  return reward >= rightReward
+    ? { mark: '✓', tone: 'good', said: 'Right:' }
+    : { mark: '✗', tone: 'bad', said: 'Wrong:' };
+}

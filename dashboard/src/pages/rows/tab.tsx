@@ -1,0 +1,81 @@
+import { useMemo } from 'preact/hooks';
+import { useResource } from '../../data/resource.js';
+import { useRowList } from '../../data/rows/list.js';
+import { rowsOf } from '../../data/rows/source.js';
+import type { RowsFilter } from '../../data/rows/types.js';
+import { Empty, Loading, Problem } from '../../ui/basics.js';
+import { here, route, setQuery } from '../../util/router.js';
+import { Bar } from './bar.js';
+import { chipsOf, filterOf, noFilter } from './filter.js';
+import { Groups } from './groups.js';
+import { Clusters, LabelTable } from './label-table.js';
+import { RowTable } from './list.js';
+
+const pollMs = 3_000;
+
+/** The rows of a job: which are wrong, and with which answers. The filter is in the address. */
+export function RowsTab(props: {
+  jobId: string;
+  isLive: boolean;
+  /** Whether the rows are in a data set, or are tasks; else in a container. */
+  hasDataset: boolean;
+  giveHint?: ((text: string) => void) | null;
+}) {
+  const { jobId, isLive, hasDataset, giveHint = null } = props;
+  const source = useMemo(() => rowsOf(jobId), [jobId]);
+  const filter = filterOf(route.value.query);
+  const key = `${jobId} ${JSON.stringify(filter)}`;
+  const { data: summary, error } = useResource(
+    `rows ${key}`,
+    (signal) => source.summary(filter, signal),
+    isLive ? pollMs : null,
+  );
+  const list = useRowList(source, filter, key, JSON.stringify(summary?.groups));
+  const state = list.state.value;
+  if (!summary || !state)
+    return error || list.error.value ? <Problem error={error ?? list.error.value} /> : <Loading />;
+  const { hasBaseline, total } = state;
+  return (
+    <div class="rows">
+      <Problem error={error ?? list.error.value} />
+      <Groups summary={summary} filter={filter} hasBaseline={hasBaseline} />
+      <div class="rows-main">
+        {summary.table && <LabelTable table={summary.table} filter={filter} />}
+        {summary.clusters.length > 1 && <Clusters clusters={summary.clusters} filter={filter} />}
+        <Search filter={filter} />
+        <Bar key={key} source={source} filter={filter} total={total} hasDataset={hasDataset} giveHint={giveHint} />
+        {total === 0 ? (
+          <Empty>{Object.keys(filter).length === 0 ? 'No row is finished yet.' : 'No row passes the filter.'}</Empty>
+        ) : (
+          <RowTable key={key} jobId={jobId} list={list} total={total} hasBaseline={hasBaseline} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The search for texts, and the filters that are on. */
+function Search({ filter }: { filter: RowsFilter }) {
+  const chips = chipsOf(filter);
+  return (
+    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      <input
+        type="search"
+        aria-label="Search rows"
+        placeholder="Search texts and answers"
+        value={filter.q ?? ''}
+        maxLength={500}
+        onChange={(event) => setQuery({ q: event.currentTarget.value || null })}
+      />
+      {chips.map(({ text, without }) => (
+        <span key={text} class="column-chip row-chip">
+          <bdi>{text}</bdi>
+          <button type="button" aria-label={`Remove the filter ${text}`} onClick={() => setQuery(without)}>
+            ✕
+          </button>
+        </span>
+      ))}
+      {Object.keys(filter).length > 0 && <a href={here(noFilter)}>All rows</a>}
+    </form>
+  );
+}

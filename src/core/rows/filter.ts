@@ -1,0 +1,60 @@
+/** Which rows pass a filter. */
+import type { RowGroup } from './groups.js';
+
+/** Absent fields pass all rows. */
+export interface RowFilter {
+  group?: RowGroup | undefined;
+  /** Whether the search selected on the row. */
+  seen?: boolean | undefined;
+  expected?: string | undefined;
+  /** A column of the label table. */
+  answered?: string | undefined;
+  /** Whether the answer has no column. */
+  otherAnswers?: boolean | undefined;
+  /** The text of a cluster. */
+  feedback?: string | undefined;
+  /** A part of a text. */
+  part?: string | undefined;
+}
+
+/** What a filter looks at. */
+export interface FilteredRow {
+  group: RowGroup;
+  seen: boolean;
+  /** null: not read, which no filter of texts passes. */
+  texts: {
+    expected: string | null;
+    /** null: no answer. */
+    answer: string | null;
+    /** The column of the answer; null: none. */
+    column: string | null;
+    cluster: string | null;
+    hasPart: boolean;
+  } | null;
+}
+
+/** Parts of a filter that a summary counts by. */
+type Facet = 'group' | 'seen' | 'table' | 'feedback';
+
+/** Whether a filter looks at texts. */
+export function readsTexts({ group: _group, seen: _seen, ...ofTexts }: RowFilter): boolean {
+  return Object.values(ofTexts).some((wanted) => wanted !== undefined);
+}
+
+/** Whether a row passes; `but`: without this part of the filter. */
+export function passes(row: FilteredRow, filter: RowFilter, but?: Facet): boolean {
+  const { group, seen, expected, answered, otherAnswers, feedback, part } = filter;
+  const { texts } = row;
+  return (
+    (but === 'group' || group === undefined || row.group === group) &&
+    (but === 'seen' || seen === undefined || row.seen === seen) &&
+    (but === 'table' || expected === undefined || texts?.expected === expected) &&
+    (but === 'table' || answered === undefined || texts?.column === answered) &&
+    (but === 'table' || otherAnswers === undefined || otherAnswers === hasOtherAnswer(texts)) &&
+    (but === 'feedback' || feedback === undefined || texts?.cluster === feedback) &&
+    (part === undefined || texts?.hasPart === true)
+  );
+}
+
+const hasOtherAnswer = (texts: FilteredRow['texts']): boolean =>
+  texts !== null && texts.answer !== null && texts.column === null;
