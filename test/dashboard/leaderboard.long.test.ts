@@ -87,7 +87,11 @@ describe('twelve runs of two data sets', () => {
 test('one action pauses three running runs, and says first what it touches', async () => {
   const live = {
     ...{ policy: { provider: 'fake', model: 'policy' }, proposer: { provider: 'fake', model: 'proposer' } },
-    ...{ rollouts: 'caller', gepa: { population_size: 1, generations: 1, evaluation: { seeds: [0, 1, 2] } }, preflight: false },
+    ...{
+      rollouts: 'caller',
+      gepa: { population_size: 1, generations: 1, evaluation: { seeds: [0, 1, 2] } },
+      preflight: false,
+    },
     initial_prompt: { messages: [{ role: 'system', content: 'Answer.' }] },
   };
   const ids: string[] = [];

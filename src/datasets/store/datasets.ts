@@ -17,7 +17,7 @@ export interface Dataset {
 export type NewDataset = Pick<Dataset, 'id' | 'numRows' | 'columns' | 'bytes'>;
 
 /** The most jobs of a data set that are counted, or named. */
-export const mostJobs = 1_000;
+const mostJobs = 1_000;
 
 const columns = `id, name, num_rows as "numRows", columns, bytes, created_at as "createdAt",
   (select count(*) from (

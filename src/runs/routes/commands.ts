@@ -52,7 +52,7 @@ export function registerRunCommands(app: App, deps: HttpDeps): void {
   );
 }
 
-/** The runs that a request names or that pass its filter. Throws 422 if more pass than one request takes. */
+/** The runs that a request names, or that its filter finds. Throws 422 for more than `mostRuns`. */
 async function findRuns(
   { db }: HttpDeps,
   { caller }: FastifyRequest,

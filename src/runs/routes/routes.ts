@@ -11,7 +11,7 @@ import { registerRunCommands } from './commands.js';
 import { parsePlace, placeText } from './place.js';
 import { runView } from './view.js';
 
-export const runsBase = '/api/v1/runs';
+const runsBase = '/api/v1/runs';
 const mostGroups = 100;
 
 export function registerRuns(app: App, deps: HttpDeps): void {
