@@ -69,7 +69,7 @@ export function gateActivities({ db, secretKey }: ActivityDeps) {
         const containerApiKey = await containerKey(tx, secretKey, deployment, spec);
         const repeated =
           changedFrom === undefined ? null : changedSeeds(await readFirstRewards(tx, deploymentId, changedFrom));
-        const opened = { job, workflowId, snapshotId, containerApiKey, repeated };
+        const opened = { job, deploymentId, workflowId, snapshotId, containerApiKey, repeated };
         const isNew = await insertGateEvaluation(tx, secretKey, spec, opened);
         const trace = isNew && (await readTrace(tx, deploymentId));
         if (trace) await insertTrace(tx, job, { ...trace, parentId: jobSpan(trace).spanId });

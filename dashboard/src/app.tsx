@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { jobKinds, kindNames, type JobKind } from '../../src/core/jobs/kinds.js';
 import { apiKey, signOut } from './data/access.js';
 import { CheckupPage } from './pages/checkup/page.js';
+import { DatasetsPage } from './pages/datasets/page.js';
 import { DeploymentPage } from './pages/deployments/version/page.js';
 import { MigrationPage } from './pages/migration/page.js';
 import { DeploymentsPage } from './pages/deployments/page.js';
@@ -20,6 +21,7 @@ import { ThemeButton } from './ui/theme.js';
 const sections = [
   { name: 'Runs', parts: [] },
   { name: 'New run', parts: ['new'] },
+  { name: 'Data sets', parts: ['datasets'] },
   { name: 'Deployments', parts: ['deployments'] },
   { name: 'Playground', parts: ['playground'] },
 ];
@@ -75,6 +77,7 @@ const pages = new Map<string, () => ComponentChildren>([
   ['', RunsPage],
   ['new', NewRunPage],
   ['compare', ComparePage],
+  ['datasets', DatasetsPage],
   ['playground', PlaygroundPage],
   [jobKinds.deployment.page, DeploymentsPage],
 ]);

@@ -180,7 +180,8 @@ def test_data_sets_of_rows_files_and_frames_are_the_same(client, tmp_path):
     assert len(ids) == 1
     dataset = ids.pop()
     assert [row["data"] for row in client.datasets.rows(dataset)] == rows
-    assert client.datasets.get(dataset)["num_rows"] == 2
+    assert [client.datasets.get(dataset)[field] for field in ("num_rows", "name", "jobs")] == [2, "rows.jsonl", 0]
+    assert client.datasets.rename(dataset, "Letters")["name"] == "Letters"
     client.datasets.delete(dataset)
     for wrong in (tmp_path / "rows.txt", tmp_path / "none.csv", {"a": 1}, ["a"]):
         with pytest.raises(ratchet.ConfigurationError):
@@ -190,6 +191,10 @@ def test_data_sets_of_rows_files_and_frames_are_the_same(client, tmp_path):
 def test_compare_and_deployment(client, evaluation):
     a, b = (client.evaluations.create(**evaluation) for _ in range(2))
     a.wait(timeout=60), b.wait(timeout=60)
+    runs = {run["job_id"]: run for run in client.runs.list(kind="evaluation", sort="-reward", limit=1)}
+    assert runs[a.id]["comparable_key"] == runs[b.id]["comparable_key"]
+    touched = client.runs.command("tag", job_ids=[a.id], tag="kept", dry_run=True)["runs"]
+    assert [run["outcome"] for run in touched] == ["would"]
     compared = client.compare(a.id, b.id)
     assert (compared["verdict"], compared["tied"]) == ("inconclusive", 9)
     source = {"messages": [{"role": "system", "content": PROMPT}], "policy": LOCAL}

@@ -9,6 +9,7 @@ import { checkupCommands } from './checkup-commands.js';
 import { rowGroups } from '../core/rows/groups.js';
 import { exportForms } from './export/forms.js';
 import { deploymentCommands } from './deployment-commands.js';
+import { runCommands } from './run-commands.js';
 import { lazily } from './lazily.js';
 import { amount, examplesOf, number, positive } from './values.js';
 
@@ -171,6 +172,7 @@ program
   .action(lazily(async () => (await import('./commands/compare.js')).compare));
 deploymentCommands(program);
 checkupCommands(program);
+runCommands(program);
 program
   .command('doctor')
   .description('checks of the service, the model and a container')

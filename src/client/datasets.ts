@@ -16,15 +16,22 @@ const typesByEnding: Record<string, FileType> = {
 export class Datasets extends Resource {
   /**
    * Uploads rows, or a file. `type` is required unless a blob has it, or a name that ends with it.
+   * `name`: by default that of the file.
    */
   upload(
     source: Body<'uploadDataset'> | Blob | string | ReadableStream<Uint8Array>,
-    { type, ...options }: CallOptions & { type?: FileType } = {},
+    { type, name, ...options }: CallOptions & { type?: FileType; name?: string } = {},
   ): Promise<Answer<'uploadDataset'>> {
+    const named = { ...options, query: { name: name ?? nameOf(source) } };
     if (Array.isArray(source)) {
-      return this.client.upload({ type: 'application/json', data: JSON.stringify(source) }, options);
+      return this.client.upload({ type: 'application/json', data: JSON.stringify(source) }, named);
     }
-    return this.client.upload({ type: type ?? typeOf(source), data: source }, options);
+    return this.client.upload({ type: type ?? typeOf(source), data: source }, named);
+  }
+
+  /** Names a data set; null: it has no name. */
+  rename(datasetId: string, name: string | null, options?: CallOptions): Promise<Answer<'renameDataset'>> {
+    return this.client.request('renameDataset', { ...options, path: { dataset_id: datasetId }, body: { name } });
   }
 
   get(datasetId: string, options?: CallOptions): Promise<Answer<'getDataset'>> {
@@ -46,6 +53,13 @@ export class Datasets extends Resource {
   delete(datasetId: string, options?: CallOptions): Promise<undefined> {
     return this.client.request('deleteDataset', { ...options, path: { dataset_id: datasetId } });
   }
+}
+
+/** The name of a file, as the service accepts it; undefined: no file. */
+function nameOf(source: unknown): string | undefined {
+  const given = source instanceof Blob && 'name' in source ? String(source.name) : '';
+  const name = given.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').trim();
+  return [...name].slice(0, 100).join('') || undefined;
 }
 
 function typeOf(source: Blob | string | ReadableStream<Uint8Array>): string {

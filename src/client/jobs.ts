@@ -1,5 +1,6 @@
 import { Handle } from './handle.js';
-import type { Answer, Body, CallOptions, JsonOperation, Query } from './types.js';
+import { Resource } from './resource.js';
+import type { Answer, Body, CallOptions, Item, JsonOperation, Query } from './types.js';
 
 /** The kinds of job that share their commands, as their operations name them. */
 export type Kind = 'Session' | 'Evaluation' | 'GraphJob';
@@ -72,5 +73,23 @@ export abstract class Job<K extends Kind> extends Handle<Answer<`get${K}`>, Answ
       `get${this.kind}Trace`,
       ...([{ ...options, path: { ...this.path, trace_id: traceId } }] as never),
     );
+  }
+}
+
+/** `client.runs`: sessions, evaluations and graph jobs. */
+export class Runs extends Resource {
+  /** Runs in an order, such as `-gain`, to the last page. */
+  list(query?: Query<'listRuns'>, options?: CallOptions): AsyncGenerator<Item<'listRuns'>, void> {
+    return this.client.list('listRuns', { ...options, query });
+  }
+
+  /** One page; the first has the totals, and the groups of `group_by`. */
+  page(query: Query<'listRuns'> = {}, options?: CallOptions): Promise<Answer<'listRuns'>> {
+    return this.client.request('listRuns', { ...options, query });
+  }
+
+  /** One command for many runs; what each answered, or with `dry_run` what it would touch. */
+  command(body: Body<'commandRuns'>, options?: CallOptions): Promise<Answer<'commandRuns'>> {
+    return this.client.request('commandRuns', { ...options, body });
   }
 }

@@ -3,7 +3,7 @@ import { Connection, type Call, type RatchetOptions } from './connection.js';
 import { RatchetError } from './errors.js';
 import { followEvents } from './events.js';
 import type { Answer, CallOptions, EventOptions, EventsOperation, Item, JsonOperation } from './types.js';
-import type { LastArgs, ListOperation, OperationId, Path } from './types.js';
+import type { LastArgs, ListOperation, OperationId, Path, Query } from './types.js';
 
 /** Enough for a restart of the service: about a minute and a half. */
 const streamRetries = 12;
@@ -78,7 +78,10 @@ export class Operations {
   }
 
   /** Uploads a file. The same content twice is one data set, so it needs no Idempotency-Key. */
-  upload(content: NonNullable<Call['content']>, options: CallOptions): Promise<Answer<'uploadDataset'>> {
+  upload(
+    content: NonNullable<Call['content']>,
+    options: CallOptions & { query?: Query<'uploadDataset'> },
+  ): Promise<Answer<'uploadDataset'>> {
     return this.connection.send('uploadDataset', { ...options, content }, jsonOf<Answer<'uploadDataset'>>, json);
   }
 }

@@ -4,14 +4,14 @@ import { lineSchema } from './rules.js';
 import { describedAs, unlessMissing } from './validation.js';
 
 const maxName = 200;
-const maxTags = 20;
+export const maxTags = 20;
 const maxMetadataBytes = 4_096;
 const maxNotes = 4_000;
 
 const nameSchema = lineSchema(maxName);
 
 // All tags of a job fit into one search attribute of Temporal (2 KiB).
-const tagSchema = z
+export const tagSchema = z
   .string()
   .regex(
     /^[A-Za-z0-9][A-Za-z0-9 ._:/=@+-]{0,49}$/,

@@ -22,6 +22,7 @@ const tools = [
   'evaluate',
   'optimize',
   'list_jobs',
+  'list_runs',
   'watch',
   'results',
   'list_candidates',

@@ -45,6 +45,7 @@ test('the tools say what they take, and which of them only read', async () => {
   const reading = listed.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name);
   expect(reading).toEqual([
     'list_jobs',
+    'list_runs',
     'watch',
     'results',
     'rows',

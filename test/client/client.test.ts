@@ -77,6 +77,11 @@ test('evaluations: pages, commands, a comparison', async () => {
   expect(ends.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
   const listed = await all(client.evaluations.list({ tag: ['three'], limit: 2 }));
   expect(listed.map(({ job_id }) => job_id).sort()).toEqual(made.map(({ id }) => id).sort());
+  const runs = await all(client.runs.list({ tag: ['three'], sort: 'rollouts', limit: 2 }));
+  expect(runs.map(({ job_id }) => job_id).sort()).toEqual(made.map(({ id }) => id).sort());
+  expect((await client.runs.page({ tag: ['three'], limit: 1 })).totals).toMatchObject({ runs: 3, rollouts: 12 });
+  const commanded = await client.runs.command({ action: 'archive', filter: { tag: 'three' }, dry_run: true });
+  expect(commanded.runs.map(({ outcome }) => outcome)).toEqual(['would', 'would', 'would']);
   const [first, second] = made as [(typeof made)[number], (typeof made)[number]];
   expect((await first.results()).results).toHaveLength(4);
   expect(await client.compare(first.id, second.id)).toMatchObject({ difference: { mean: 0 } });
@@ -97,13 +102,14 @@ test('data sets: rows, files by name, pages of rows', async () => {
   const lines = rows.map((row) => JSON.stringify(row)).join('\n');
   const file = new File([lines], 'rows.jsonl');
   const csv = new Blob([`input,expected\n${rows.map(({ input, expected }) => `${input},${expected}`).join('\n')}`]);
-  expect((await datasets.upload(file)).dataset_id).toBe(dataset_id);
+  expect(await datasets.upload(file)).toMatchObject({ dataset_id, name: 'rows.jsonl' });
   expect((await datasets.upload(lines, { type: 'application/jsonl' })).dataset_id).toBe(dataset_id);
   expect((await datasets.upload(csv, { type: 'text/csv' })).dataset_id).toBe(dataset_id);
   await expect(async () => datasets.upload(csv)).rejects.toThrow(TypeError);
   expect((await all(datasets.rows(dataset_id, { limit: 2 }))).map(({ data }) => data)).toEqual(rows);
   expect((await all(datasets.list())).map((each) => each.dataset_id)).toContain(dataset_id);
   expect(await datasets.get(dataset_id)).toMatchObject({ num_rows: 5 });
+  expect(await datasets.rename(dataset_id, null)).toMatchObject({ name: null });
   await datasets.delete(dataset_id);
 });
 

@@ -57,7 +57,7 @@ describe('access', () => {
 });
 
 test('all runs are listed, live, filtered by name, tag, kind and status', async () => {
-  const page = await open(on.service);
+  const page = await open(on.service, '#/', { viewport: { width: 1600, height: 800 } });
   await page.getByText('No runs yet.').waitFor();
   const id = await evaluate('first of all', ['nightly', 'team-a']);
   await evaluate('second', ['team-b']);
@@ -65,7 +65,7 @@ test('all runs are listed, live, filtered by name, tag, kind and status', async 
   await row.getByText('completed').waitFor();
   await row.getByRole('cell', { name: '0.000' }).waitFor();
   await row.getByText('4 / 4').waitFor();
-  expect(await row.getByRole('link').getAttribute('href')).toBe(`#/evaluations/${id}`);
+  expect(await row.locator('.row-link').getAttribute('href')).toBe(`#/evaluations/${id}`);
 
   const names = () => page.locator('tbody .row-link').allTextContents();
   await until('both are listed', async () => (await names()).length === 2);
@@ -102,19 +102,20 @@ describe('a list of ended runs', () => {
     expect(directions).toEqual(['rtl', 'ltr', 'ltr']);
   });
 
-  test('compares two marked ones from a bar in view, and takes no third', async () => {
+  test('compares two selected ones from a bar in view, and no third', async () => {
     const page = await open(on.service, '#/?tag=ended', { viewport: { width: 1280, height: 300 } });
-    const box = (name: string) => page.getByRole('checkbox', { name: `Compare ${name}` });
-    const bar = page.getByRole('region', { name: 'Marked runs' });
+    const box = (name: string) => page.getByRole('checkbox', { name: `Select ${name}` });
+    const bar = page.getByRole('region', { name: 'Selected runs' });
     await box('rows one').check();
-    await bar.getByText('rows one').waitFor();
+    await bar.getByText('1 selected').waitFor();
     await box('rows two').check();
     await page.evaluate('scrollTo(0, 0)');
     const { y, height } = (await bar.boundingBox())!;
     expect(y + height).toBeLessThanOrEqual(300);
-    expect(await box('سطور').isDisabled()).toBe(true);
-    expect(await box('rows one').isChecked()).toBe(true);
-    await bar.getByRole('link', { name: 'Compare' }).click();
+    await box('سطور').check();
+    expect(await bar.getByRole('button', { name: 'Compare' }).isDisabled()).toBe(true);
+    await box('سطور').uncheck();
+    await bar.getByRole('link', { name: 'Compare 2' }).click();
     await page.getByRole('region', { name: 'Verdict' }).waitFor();
   });
 

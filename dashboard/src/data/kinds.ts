@@ -2,9 +2,9 @@
 import { kindOf, type JobKind } from '../../../src/core/jobs/kinds.js';
 
 export const kinds = {
-  session: { title: 'Sessions', list: 'listSessions' },
-  evaluation: { title: 'Evaluations', list: 'listEvaluations' },
-  graph: { title: 'Graphs', list: 'listGraphJobs' },
+  session: { title: 'Sessions' },
+  evaluation: { title: 'Evaluations' },
+  graph: { title: 'Graphs' },
 } as const satisfies Record<RunKind, object>;
 
 /** The kinds that have rollouts. */

@@ -20,6 +20,7 @@ MIGRATIONS = "/api/harbor/migrations"
 CHECKUPS = "/api/harbor/checkups"
 SCHEDULES = "/api/harbor/schedules"
 DATASETS = "/api/v1/datasets"
+RUNS = "/api/v1/runs"
 
 MODEL_TIMEOUT_S = 600.0
 """A model may think for longer than the service takes for anything else."""
@@ -148,8 +149,11 @@ def named(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name.rstrip("_"): value for name, value in fields.items()}
 
 
-def upload(data: Any) -> Request:
+def upload(data: Any, name: Optional[str] = None) -> Request:
     """A data set of a path, a list of dicts or a DataFrame. The same rows are the same data set."""
+    if name is None and isinstance(data, (str, os.PathLike)):
+        name = "".join(char for char in os.path.basename(os.fspath(data)) if char.isprintable()).strip()[:100]
+    query = {"name": name} if name else {}
     if isinstance(data, (str, os.PathLike)):
         path = os.fspath(data)
         kind = _TYPES.get(os.path.splitext(path)[1].lower())
@@ -157,8 +161,8 @@ def upload(data: Any) -> Request:
             raise ConfigurationError(f"data: {path} must end in {', '.join(_TYPES)}")
         if not os.path.isfile(path):
             raise ConfigurationError(f"data: there is no file {path}")
-        return Request("POST", DATASETS, file=path, headers={"content-type": kind})
-    return Request("POST", DATASETS, json=rows_of(data))
+        return Request("POST", DATASETS, query, file=path, headers={"content-type": kind})
+    return Request("POST", DATASETS, query, json=rows_of(data))
 
 
 def chat(deployment: str, messages: Sequence[Message], options: Mapping[str, Any]) -> Request:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, AsyncIterator, Mapping, Optional, Sequence, cast
+from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Mapping, Optional, Sequence, cast
 
 from . import _requests as requests
 from . import types as t
@@ -49,6 +49,7 @@ class AsyncClient:
         self.migrations = AsyncMigrations(self._http)
         self.checkups = AsyncCheckups(self._http)
         self.schedules = AsyncSchedules(self._http)
+        self.runs = AsyncRuns(self._http)
         self.datasets = AsyncDatasets(self._http)
         self._prompts = AsyncPrompts(self._http)
 
@@ -226,12 +227,34 @@ class AsyncSchedules(_Collection):
         return self._list(query)
 
 
+class AsyncRuns(_Collection):
+    """Sessions, evaluations and graph jobs in one list."""
+
+    _collection = requests.RUNS
+
+    def list(self, **query: Any) -> AsyncIterator[t.Run]:
+        """Runs in an order, such as `sort="-gain"`; the filters are those of `GET /api/v1/runs`."""
+        return self._list(query)
+
+    async def command(self, action: str, **named: Any) -> Dict[str, Any]:
+        """One of pause, resume, cancel, archive, unarchive and tag for many runs: of `job_ids`, or of a `filter`.
+
+        `dry_run=True` answers what it would touch.
+        """
+        body = {"action": action, **named}
+        return cast(Dict[str, Any], await self._http.json(requests.call("POST", f"{self._collection}/commands", body)))
+
+
 class AsyncDatasets(_Collection):
     _collection = requests.DATASETS
 
-    async def upload(self, data: Any) -> t.Dataset:
-        """Uploads a list of dicts, a DataFrame, or a file by its path."""
-        return cast(t.Dataset, await self._http.json(requests.upload(data)))
+    async def upload(self, data: Any, name: Optional[str] = None) -> t.Dataset:
+        """Uploads a list of dicts, a DataFrame, or a file by its path. `name`: by default that of the file."""
+        return cast(t.Dataset, await self._http.json(requests.upload(data, name)))
+
+    async def rename(self, dataset_id: str, name: Optional[str]) -> t.Dataset:
+        """Names a data set; None: it has no name."""
+        return cast(t.Dataset, await self._http.json(requests.patch(self._collection, dataset_id, {"name": name})))
 
     async def get(self, dataset_id: str) -> t.Dataset:
         return cast(t.Dataset, await self._http.json(requests.read(self._collection, dataset_id)))

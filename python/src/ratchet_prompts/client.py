@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, cast
+from typing import TYPE_CHECKING, Any, Dict, Iterator, Mapping, Optional, Sequence, cast
 
 from . import _requests as requests
 from . import types as t
@@ -49,6 +49,7 @@ class Client:
         self.migrations = Migrations(self._http)
         self.checkups = Checkups(self._http)
         self.schedules = Schedules(self._http)
+        self.runs = Runs(self._http)
         self.datasets = Datasets(self._http)
         self._prompts = SyncPrompts(self._http)
 
@@ -218,12 +219,34 @@ class Schedules(_Collection):
         return self._list(query)
 
 
+class Runs(_Collection):
+    """Sessions, evaluations and graph jobs in one list."""
+
+    _collection = requests.RUNS
+
+    def list(self, **query: Any) -> Iterator[t.Run]:
+        """Runs in an order, such as `sort="-gain"`; the filters are those of `GET /api/v1/runs`."""
+        return self._list(query)
+
+    def command(self, action: str, **named: Any) -> Dict[str, Any]:
+        """One of pause, resume, cancel, archive, unarchive and tag for many runs: of `job_ids`, or of a `filter`.
+
+        `dry_run=True` answers what it would touch.
+        """
+        body = {"action": action, **named}
+        return cast(Dict[str, Any], self._http.json(requests.call("POST", f"{self._collection}/commands", body)))
+
+
 class Datasets(_Collection):
     _collection = requests.DATASETS
 
-    def upload(self, data: Any) -> t.Dataset:
-        """Uploads a list of dicts, a DataFrame, or a file by its path."""
-        return cast(t.Dataset, self._http.json(requests.upload(data)))
+    def upload(self, data: Any, name: Optional[str] = None) -> t.Dataset:
+        """Uploads a list of dicts, a DataFrame, or a file by its path. `name`: by default that of the file."""
+        return cast(t.Dataset, self._http.json(requests.upload(data, name)))
+
+    def rename(self, dataset_id: str, name: Optional[str]) -> t.Dataset:
+        """Names a data set; None: it has no name."""
+        return cast(t.Dataset, self._http.json(requests.patch(self._collection, dataset_id, {"name": name})))
 
     def get(self, dataset_id: str) -> t.Dataset:
         return cast(t.Dataset, self._http.json(requests.read(self._collection, dataset_id)))

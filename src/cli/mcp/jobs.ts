@@ -9,7 +9,8 @@ import { answer, reads } from './answer.js';
 import { withEnd } from './deployments.js';
 import { fields, id } from './inputs.js';
 import type { Connection, ToolService } from './service.js';
-import { jobView, listedJob } from './views.js';
+import { jobView, listedJob, listedRun } from './views.js';
+import { runSorts } from '../../runs/contract/run.js';
 
 /** Clients give a call a minute. */
 const longestWatchS = 50;
@@ -42,6 +43,26 @@ export function registerJobTools(server: McpServer, service: ToolService): void 
         const hasMore = jobs.length > offset + limit;
         const shown = jobs.slice(offset, offset + limit).map((job) => listedJob({ ...job }));
         return answer({ jobs: shown, next_offset: hasMore ? offset + limit : null });
+      }),
+  );
+
+  server.registerTool(
+    'list_runs',
+    {
+      description:
+        'Sessions, evaluations and graph jobs in an order, with verdict, gain over the baseline and cost. Only runs with the same comparable_key are on one scale.',
+      inputSchema: z.strictObject({
+        sort: z.enum(runSorts.flatMap((sort) => [sort, `-${sort}`] as const)).default('-gain'),
+        dataset: z.string().optional().describe('Only runs on this data set.'),
+        tag: z.string().optional(),
+        limit: z.int().min(1).max(jobsShown).default(jobsShown),
+      }),
+      annotations: reads,
+    },
+    (query) =>
+      service.use(async ({ client }) => {
+        const { data, totals } = await client.runs.page(query);
+        return answer({ runs: data.map((run) => listedRun({ ...run })), totals });
       }),
   );
 

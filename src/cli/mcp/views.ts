@@ -79,6 +79,25 @@ export function listedJob(job: Fields): Fields {
   return picked(job, listed, []);
 }
 
+const listedOfRun = [
+  'job_id',
+  'kind',
+  'name',
+  'status',
+  'dataset',
+  'models',
+  'verdict',
+  'comparison',
+  'best_reward',
+  'total_cost_usd',
+  'comparable_key',
+];
+
+/** A run in a list by gain. */
+export function listedRun(run: Fields): Fields {
+  return picked(run, listedOfRun, []);
+}
+
 /** The fields that are there of `names`, and the further ones; refuses an unknown one of these. */
 function picked(given: Fields, names: readonly string[], further: readonly string[]): Fields {
   const unknown = further.find((name) => !Object.hasOwn(given, name));

@@ -1,4 +1,5 @@
 /** Uploads the rows of a task. */
+import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Ratchet } from '../../client/index.js';
 import { formatOf, openData } from './data-file.js';
@@ -19,7 +20,7 @@ export async function taskFields(client: Ratchet, task: ReadTask): Promise<TaskR
 
 /** Uploads the rows of a file; returns the id of the data set. */
 export async function uploadFile({ datasets }: Ratchet, data: string, files: Files): Promise<string> {
-  const options = { type: formatOf(data).type, timeoutMs: uploadMs };
+  const options = { type: formatOf(data).type, name: basename(data), timeoutMs: uploadMs };
   return (await datasets.upload(await webStream(data, files), options)).dataset_id;
 }
 

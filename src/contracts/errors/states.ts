@@ -27,8 +27,8 @@ export const stateCodes = {
     status: [409],
     at: ['problem'],
     retry: false,
-    meaning: 'A job that is not closed uses the data set',
-    remedy: 'Wait for its end, or cancel it',
+    meaning: 'A job uses the data set, or has used it',
+    remedy: 'Delete the jobs that `used_by` names first',
   },
   not_cloneable: {
     status: [409],

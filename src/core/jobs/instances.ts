@@ -21,6 +21,22 @@ export function instancesOf(jobId: string, spec: JobSpec, tasks: string | null):
   return { kind: 'container', url, envName, envConfig };
 }
 
+/**
+ * What decides the rewards of a job, as text: jobs with equal ones are on one scale. null: no other
+ * job has its instances.
+ */
+export function comparableOf(jobId: string, spec: JobSpec, tasks: string | null): string | null {
+  const instances = instancesOf(jobId, spec, tasks);
+  return instances.kind === 'traffic' ? null : canonicalJson([instances, decidingSeeds(spec)]);
+}
+
+/** The held-out seeds of a search, else those that select; all of an evaluation. */
+function decidingSeeds(spec: JobSpec): number[] {
+  if (spec.kind === 'evaluation') return spec.seeds.toSorted((a, b) => a - b);
+  const { heldoutSeeds, evaluationSeeds } = spec.search;
+  return (heldoutSeeds.length > 0 ? heldoutSeeds : evaluationSeeds).toSorted((a, b) => a - b);
+}
+
 /** Why equal seeds of `a` and `b` are not the same instances, said of `b`; null: they are. */
 export function instancesProblem(a: Instances, b: Instances): string | null {
   const isEqual = (left: unknown, right: unknown) => canonicalJson(left) === canonicalJson(right);

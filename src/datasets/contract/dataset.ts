@@ -1,5 +1,6 @@
 /** Data sets: rows of a file, which jobs read by number. */
 import { z } from 'zod';
+import { lineSchema } from '../../contracts/rules.js';
 import { timestamp } from '../../contracts/common.js';
 
 export const uploadLimits = {
@@ -24,12 +25,23 @@ const columnSchema = z
 export const datasetSchema = z
   .object({
     dataset_id: z.string().describe('A hash of the rows: the same rows have the same id.'),
+    name: z.string().nullable().describe('Yours; no part of the id. null: none.'),
     num_rows: z.int(),
     columns: z.array(columnSchema).describe('In the order of their first rows.'),
     bytes: z.int().describe('Size of the rows as JSON.'),
+    jobs: z.int().describe('The jobs that run its rows; 1000: so many or more.'),
     created_at: timestamp,
   })
   .meta({ id: 'Dataset', description: 'Immutable rows of an uploaded file.' });
+const datasetName = lineSchema(200);
+
+export const uploadQuerySchema = z.strictObject({
+  name: datasetName.optional().describe('Names the data set, unless the same rows have a name.'),
+});
+
+export const datasetChangeSchema = z
+  .strictObject({ name: datasetName.nullable().describe('Replaces the name; null removes it.') })
+  .meta({ id: 'DatasetChange' });
 export type DatasetColumn = z.infer<typeof columnSchema>;
 
 export const datasetRowSchema = z

@@ -2,8 +2,21 @@ import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { pageQuery, pageSchema } from '../../contracts/common.js';
-import { datasetRowSchema, datasetSchema, uploadLimits } from '../contract/dataset.js';
-import { deleteDataset, listDatasetRows, listDatasets, readDataset, type Dataset } from '../store/datasets.js';
+import {
+  datasetChangeSchema,
+  datasetRowSchema,
+  datasetSchema,
+  uploadLimits,
+  uploadQuerySchema,
+} from '../contract/dataset.js';
+import {
+  deleteDataset,
+  listDatasetRows,
+  listDatasets,
+  readDataset,
+  renameDataset,
+  type Dataset,
+} from '../store/datasets.js';
 import type { Db } from '../../platform/db/db.js';
 import type { App, HttpDeps } from '../../platform/http/deps.js';
 import { ApiError, refuse } from '../../platform/http/server/errors.js';
@@ -45,6 +58,7 @@ export async function registerDatasets(app: App, { db }: Pick<HttpDeps, 'db'>): 
   registerList(app, db);
   registerGet(app, db);
   registerRows(app, db);
+  registerRename(app, db);
   registerDelete(app, db);
 }
 
@@ -62,6 +76,7 @@ function registerUpload(app: App, db: Db): void {
         description:
           'A list of rows as JSON, a row a line (JSONL), or CSV with a header. Each row is an object with a value for each column. A file that exists already is answered with 200.',
         consumes: Object.keys(formats),
+        querystring: uploadQuerySchema,
         body: file,
         response: { 200: datasetSchema, 201: datasetSchema, ...bodyProblems() },
       },
@@ -74,7 +89,7 @@ function registerUpload(app: App, db: Db): void {
       // A request without a body has no stream.
       const body = (request.body as Readable | undefined) ?? Readable.from([]);
       const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
-      const stored = storeRows(db, request.caller.orgId, format, chunks);
+      const stored = storeRows(db, request.caller.orgId, format, chunks, request.query.name);
       // The unread rest of a refused file would block its client and the connection.
       const { dataset, isNew } = await stored.finally(() => discardRest(body));
       if (isNew) void reply.header('location', `${datasetsBase}/${dataset.id}`);
@@ -158,6 +173,28 @@ function registerRows(app: App, db: Db): void {
   );
 }
 
+function registerRename(app: App, db: Db): void {
+  app.patch(
+    `${datasetsBase}/:dataset_id`,
+    {
+      schema: {
+        tags,
+        operationId: 'renameDataset',
+        summary: 'Name a data set',
+        params,
+        body: datasetChangeSchema,
+        response: { 200: datasetSchema, ...bodyProblems(404) },
+      },
+    },
+    async ({ caller, params, body }) => {
+      const { id } = await find(db, caller.orgId, params.dataset_id);
+      const renamed = await db.org(caller.orgId, (tx) => renameDataset(tx, id, body.name));
+      if (!renamed) throw refuse.notFound(`data set ${id}`);
+      return datasetView(renamed);
+    },
+  );
+}
+
 function registerDelete(app: App, db: Db): void {
   app.delete(
     `${datasetsBase}/:dataset_id`,
@@ -175,8 +212,9 @@ function registerDelete(app: App, db: Db): void {
       const { id } = await find(db, orgId, request.params.dataset_id);
       const used = await db.org(orgId, (tx) => deleteDataset(tx, id));
       if (used) {
-        const detail = `The job ${used.usedBy} runs its rows, so the data set cannot be deleted.`;
-        throw new ApiError(409, 'dataset_in_use', detail);
+        const [newest] = used.usedBy;
+        const detail = `The job ${newest} runs its rows, so the data set cannot be deleted. Delete its jobs first.`;
+        throw new ApiError(409, 'dataset_in_use', detail, { extra: { used_by: used.usedBy } });
       }
       return reply.code(204).send();
     },

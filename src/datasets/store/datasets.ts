@@ -5,14 +5,24 @@ import { positionColumn, type Position } from '../../platform/db/positions.js';
 export interface Dataset {
   id: string;
   numRows: number;
+  /** Null: none. */
+  name: string | null;
   columns: DatasetColumn[];
   bytes: number;
   createdAt: Date;
+  /** The jobs that run its rows, at most `mostJobs`. */
+  jobs: number;
 }
 
-export type NewDataset = Omit<Dataset, 'createdAt'>;
+export type NewDataset = Pick<Dataset, 'id' | 'numRows' | 'columns' | 'bytes'>;
 
-const columns = `id, num_rows as "numRows", columns, bytes, created_at as "createdAt"`;
+/** The most jobs of a data set that are counted, or named. */
+const mostJobs = 1_000;
+
+const columns = `id, name, num_rows as "numRows", columns, bytes, created_at as "createdAt",
+  (select count(*) from (
+     select 1 from jobs j where j.dataset_id = datasets.id union all select 1 from jobs j where j.traffic_id = datasets.id
+      limit ${mostJobs}) used)::int as jobs`;
 
 /**
  * Stores a data set unless it exists, and keeps it to the end of the transaction. `batches`: its
@@ -77,6 +87,15 @@ export async function readDataset(tx: Tx, id: string): Promise<Dataset | null> {
   return row ?? null;
 }
 
+/** Names a data set; null: without a name. Null: the organization has no such data set. */
+export async function renameDataset(tx: Tx, id: string, name: string | null): Promise<Dataset | null> {
+  const [row] = await tx.query<Dataset & Record<string, unknown>>(
+    `update datasets set name = $2 where id = $1 returning ${columns}`,
+    [id, name],
+  );
+  return row ?? null;
+}
+
 /** The newest data sets, after one of them. */
 export async function listDatasets(
   tx: Tx,
@@ -103,15 +122,18 @@ export async function listDatasetRows(
   );
 }
 
-/** Deletes a data set unless a job runs its rows: then the newest such job. */
-export async function deleteDataset(tx: Tx, id: string): Promise<{ usedBy: string } | null> {
+/** Jobs of a data set that a refusal names. */
+const mostNamed = 20;
+
+/** Deletes a data set unless jobs run its rows: then the newest of them. */
+export async function deleteDataset(tx: Tx, id: string): Promise<{ usedBy: string[] } | null> {
   // A create that names it now waits for this lock.
   await tx.query('select id from datasets where id = $1 for update', [id]);
-  const [job] = await tx.query<{ id: string }>(
-    'select id from jobs where dataset_id = $1 or traffic_id = $1 order by created_at desc limit 1',
-    [id],
+  const jobs = await tx.query<{ id: string }>(
+    'select id from jobs where dataset_id = $1 or traffic_id = $1 order by created_at desc limit $2',
+    [id, mostNamed],
   );
-  if (job) return { usedBy: job.id };
+  if (jobs.length > 0) return { usedBy: jobs.map((job) => job.id) };
   await tx.query('delete from datasets where id = $1', [id]);
   return null;
 }

@@ -14,18 +14,7 @@ export async function listPage<Head, Item>(
   query: ListQuery,
   view: (job: ListedJob<Head>, totalCostUsd: number | null) => Item,
 ): Promise<Page<Item>> {
-  const filter: JobFilter = {
-    kind,
-    state: query.state,
-    name: query.name,
-    tags: [query.tag ?? []].flat(),
-    metadata: query.metadata,
-    archived: query.archived,
-    createdBy: query.created_by,
-    createdAfter: dateOf(query.created_after),
-    createdBefore: dateOf(query.created_before),
-    after: parseTimeCursor(query.cursor),
-  };
+  const filter: JobFilter = { ...marksOf(query), kind, after: parseTimeCursor(query.cursor) };
   const { rows, costs } = await deps.db.org(orgId, async (tx) => {
     const rows = await listJobs<Head>(tx, filter, query.limit + 1);
     const costs = await readCosts(
@@ -40,6 +29,25 @@ export async function listPage<Head, Item>(
     ({ jobId }) => jobId,
     (job) => view(job, costs.get(job.jobId) ?? null),
   );
+}
+
+type MarksQuery = Pick<
+  ListQuery,
+  'state' | 'name' | 'metadata' | 'archived' | 'created_by' | 'created_after' | 'created_before' | 'tag'
+>;
+
+/** The filter that all lists of jobs have. */
+export function marksOf(query: MarksQuery) {
+  return {
+    state: query.state,
+    name: query.name,
+    tags: [query.tag ?? []].flat(),
+    metadata: query.metadata,
+    archived: query.archived,
+    createdBy: query.created_by,
+    createdAfter: dateOf(query.created_after),
+    createdBefore: dateOf(query.created_before),
+  };
 }
 
 /** Postgres does not read every year and offset of ISO 8601. */

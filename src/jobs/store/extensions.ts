@@ -19,7 +19,7 @@ export async function reopenSession(
   const [started] = await tx.query<{ id: string }>(
     `update jobs set status = 'running', run = $2, workflow_id = $3 || workflow_suffix, workflow_started = false, spec = $4,
             projection = projection - 'verdict', stopped_by = null, error_details = null, completed_at = null,
-            agreement = null
+            agreement = null, final_cost_usd = null, final_rollouts = null, prompt_tokens = null
       where id = $1 returning workflow_id as id`,
     [job.jobId, run, workflowId('session', job.jobId, run), toJsonb(spec)],
   );

@@ -14,6 +14,7 @@ import type {
 import type { Labels, Marks } from '../../contracts/labels.js';
 import type { ScorerSpec } from '../../scorers/index.js';
 import type { VerifierSpec } from '../../scorers/verifier.js';
+import { comparableOf } from '../../core/jobs/instances.js';
 import { jobKinds, kindOf, type JobKind } from '../../core/jobs/kinds.js';
 import type { Status } from '../../core/jobs/status.js';
 import { openCostBudget } from './cost-budget.js';
@@ -45,6 +46,8 @@ export interface NewJob {
   keyId: string | null;
   algorithm: string | null;
   correlationId: string | null;
+  /** The job that starts it; absent: none. */
+  parentId?: string;
   spec: StoredSpec;
   /** The request, for clones; absent: it cannot be cloned. */
   request?: object | undefined;
@@ -70,8 +73,8 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   await tx.query(
     `with job as (
        insert into jobs (id, org_id, kind, algorithm, status, workflow_id, correlation_id, spec, projection, warnings,
-         name, tags, metadata, notes, request, key_id)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) returning id, org_id
+         name, tags, metadata, notes, request, key_id, parent_id)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $18) returning id, org_id
      ), sized as (
        insert into job_usage (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd, unpriced,
                               from_table, answered, cached, bytes)
@@ -96,11 +99,24 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       job.request ? toJsonb(job.request) : null,
       job.keyId,
       sizeOf(job),
+      job.parentId ?? null,
     ],
   );
+  const { spec } = job;
+  if (spec.kind === 'session' || spec.kind === 'evaluation')
+    await setComparable(tx, job.jobId, comparableOf(job.jobId, spec, null));
   if (job.labels) await insertLabels(tx, job.jobId, job.labels);
   const maxUsd = 'budget' in job.spec ? job.spec.budget?.maxCostUsd : null;
   if (maxUsd != null) await openCostBudget(tx, job, maxUsd);
+}
+
+/** Stores with which jobs a job is comparable; see `comparableOf`. */
+export async function setComparable(tx: Tx, jobId: string, comparable: string | null): Promise<void> {
+  await tx.query(
+    `update jobs set comparable_key = left(encode(sha256(convert_to($2, 'UTF8')), 'hex'), 24) where id = $1`,
+    [jobId, comparable],
+    'set_comparable',
+  );
 }
 
 /** A job's spec without fields that grow with the request: seeds, prompts, env_config, scoring. */
@@ -201,6 +217,14 @@ export type ListedJob<Head> = JobRow<Head> & { meanReward: number | null; positi
 /** The mean that is kept at the end of an evaluation; before, of the sum so far. */
 const meanReward = `coalesce((totals->>'meanReward')::float8,
   (select reward_sum / nullif(rollouts_succeeded, 0) from job_controls where job_id = jobs.id))`;
+
+/** Jobs by their ids, in any order; without those that are gone. */
+export function readJobs(tx: Tx, ids: readonly string[]): Promise<ListedJob<JobHead>[]> {
+  return tx.query<ListedJob<JobHead> & QueryResultRow>(
+    `select ${columns}, ${meanReward} as "meanReward", ${positionColumn} from jobs where id = any($1) and not deleted`,
+    [ids],
+  );
+}
 
 /** A page of jobs, newest first. */
 export async function listJobs<Head>(tx: Tx, filter: JobFilter, limit: number): Promise<ListedJob<Head>[]> {

@@ -43,7 +43,7 @@ export const addUsage = (
         bytes = u.bytes + excluded.bytes`;
 
 /** SQL of a job's cost; null: no calls, or one of unknown cost. The order makes it reproducible. */
-const totalCost = 'case when sum(calls) > 0 and sum(unpriced) = 0 then sum(cost_usd order by shard, day) end';
+export const totalCost = 'case when sum(calls) > 0 and sum(unpriced) = 0 then sum(cost_usd order by shard, day) end';
 
 interface Sums extends Record<string, unknown> {
   prompt: number | null;

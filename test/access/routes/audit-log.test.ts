@@ -168,6 +168,8 @@ describe('every operation that changes something', () => {
       source: { messages: [{ role: 'system', content: 'a' }], policy: { provider: 'local', model: 'local' } },
     },
     'post /api/v1/datasets': '{"a":1}',
+    'patch /api/v1/datasets/{dataset_id}': { name: 'a' },
+    'post /api/v1/runs/commands': { action: 'archive', job_ids: ['x'] },
     'post /api/v1/admin/keys': { name: 'a', scopes: ['read'] },
     'post /api/v1/admin/orgs': { name: 'a' },
     'put /api/v1/admin/provider-keys/{provider}': { api_key: 'a' },
@@ -185,6 +187,7 @@ describe('every operation that changes something', () => {
     'put /api/v1/admin/provider-keys/{provider}': expect.any(Number),
     'delete /api/v1/admin/provider-keys/{provider}': expect.any(Number),
     'put /api/v1/admin/limits': 200,
+    'post /api/v1/runs/commands': 200,
     'post /api/v1/webhooks/secret/rotate': 200,
   };
 

@@ -150,6 +150,7 @@ function idsOf(name: string, prefix: string, of: Resources): string[] | null {
 const chat = { model: 'm', messages: [{ role: 'user', content: 'hello' }] };
 const bodies: Record<string, unknown> = {
   patch: { notes: 'theirs' },
+  'patch {dataset_id}': { name: 'theirs' },
   'post reward': { reward: 1 },
   'post candidates': { messages: [{ role: 'system', content: 'theirs' }] },
   'post hint': { hint: 'theirs' },
@@ -197,7 +198,7 @@ function attempts(): Attempt[] {
         method: method.toUpperCase() as Method,
         url: (tried: string) =>
           parts.map((each, index) => (index === at ? tried : valueOf(each, parts, index, at))).join('/'),
-        body: hasBody ? (bodies[method] ?? bodies[`${method} ${parts.at(-1)}`] ?? {}) : undefined,
+        body: hasBody ? (bodies[`${method} ${parts.at(-1)}`] ?? bodies[method] ?? {}) : undefined,
         id,
       }));
     });
@@ -271,6 +272,21 @@ test('no list shows a foreign id', async () => {
     const text = (await asOther('GET', path)).raw.toString();
     for (const id of Object.values(foreign) as string[]) expect([path, text.includes(id)]).toEqual([path, false]);
   }
+});
+
+test('a command for many runs answers for a foreign one as for an unknown one, and filters find none', async () => {
+  const url = '/api/v1/runs/commands';
+  for (const id of [foreign.session, foreign.evaluation, foreign.graph]) {
+    const answered = async (tried: string) =>
+      visible(await asOther('POST', url, { action: 'archive', job_ids: [tried] }), tried);
+    const unknown = await answered(unknownLike(id));
+    expect(await answered(id)).toEqual(unknown);
+    expect(unknown.body).toContain('refused');
+  }
+  const { body: found } = await asOther('POST', url, { action: 'cancel', filter: { kind: 'graph' }, dry_run: true });
+  expect(found.runs.map(({ job_id }: { job_id: string }) => job_id)).not.toContain(foreign.graph);
+  const { body: listed } = await asOther('GET', `/api/v1/runs?dataset=${foreign.dataset}&parts=true&archived=true`);
+  expect([listed.data, listed.totals.runs]).toEqual([[], 0]);
 });
 
 describe('a field with a foreign id answers as with an unknown one', () => {

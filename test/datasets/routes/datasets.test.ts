@@ -49,6 +49,22 @@ describe.each(['json', 'jsonl', 'csv'] as const)('a file as %s', (type) => {
   });
 });
 
+test('a name is no part of the rows: the first one stays, and PATCH replaces it', async () => {
+  const lines = '{"text":"named","label":"x"}';
+  const named = (name: string) => http.call('POST', `${base}?name=${name}`, lines, { 'content-type': types.jsonl });
+  const { body } = await upload('jsonl', lines);
+  expect(body).toMatchObject({ name: null, jobs: 0 });
+  expect((await named('June.jsonl')).body).toMatchObject({ dataset_id: body.dataset_id, name: 'June.jsonl' });
+  expect((await named('July.jsonl')).body.name).toBe('June.jsonl');
+  const url = `${base}/${body.dataset_id}`;
+  for (const name of ['May', null]) {
+    expect(await http.call('PATCH', url, { name })).toMatchObject({ status: 200, body: { name } });
+    expect((await http.call('GET', url)).body.name).toBe(name);
+  }
+  for (const wrong of [{}, { name: '' }, { name: 'a\nb' }, { name: 'a', rows: [] }])
+    expect((await http.call('PATCH', url, wrong)).status).toBe(422);
+});
+
 test('the same rows are the same data set, whatever the format; others are not', async () => {
   const ids = await Promise.all((['json', 'jsonl', 'csv', 'jsonl'] as const).map((type) => upload(type, files[type])));
   expect(new Set(ids.map(({ body }) => body.dataset_id)).size).toBe(1);

@@ -274,9 +274,12 @@ describe('a session on a data set', () => {
 
   test('keeps its data set from being deleted', async () => {
     const id = await upload([{ input: 'x', expected: 'y' }]);
-    expect((await createSession({ dataset: { dataset_id: id } })).status).toBe(201);
+    const { status, body } = await createSession({ dataset: { dataset_id: id } });
+    expect(status).toBe(201);
     const refused = await http.call('DELETE', `/api/v1/datasets/${id}`);
     expect([refused.status, refused.body.code]).toEqual([409, 'dataset_in_use']);
+    expect(refused.body.used_by).toEqual([body.job_id]);
+    expect((await http.call('GET', `/api/v1/datasets/${id}`)).body.jobs).toBe(1);
     expect((await http.call('GET', `/api/v1/datasets/${id}`)).status).toBe(200);
   });
 });

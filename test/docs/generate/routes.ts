@@ -35,6 +35,7 @@ const pageOfTag: Record<string, string> = {
   Schedules: 'schedules.md',
   Inference: 'inference.md',
   Comparison: 'compare.md',
+  Runs: 'runs.md',
   Webhooks: 'jobs.md#webhooks',
   Access: 'access.md',
   'Data sets': 'datasets.md',

@@ -249,6 +249,7 @@ describe('a deployment', () => {
     await http.db.org('default', async (tx) => {
       const evaluation = {
         job: { orgId: 'default', jobId },
+        deploymentId: id,
         workflowId: workflowId('evaluation', jobId),
         snapshotId: null,
         containerApiKey: null,

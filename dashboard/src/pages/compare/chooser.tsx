@@ -1,15 +1,15 @@
-import { newestRuns } from '../../data/runs.js';
+import { loadRuns } from '../../data/runs.js';
 import { useResource } from '../../data/resource.js';
 import { ago, shortId } from '../../util/format.js';
 import { setQuery } from '../../util/router.js';
 import { Problem } from '../../ui/basics.js';
 
 const offered = 100;
-const everything = { kind: null, state: null, name: '', tag: '', archived: false } as const;
 
 /** Chooses the two sides among recent runs. */
 export function Chooser({ a, b }: { a: string | null; b: string | null }) {
-  const { data: runs, error } = useResource('runs to compare', (signal) => newestRuns(everything, offered, signal));
+  const { data, error } = useResource('runs to compare', (signal) => loadRuns({ limit: offered }, signal));
+  const runs = data?.data;
   const side = (query: 'a' | 'b', value: string | null) => (
     <label class="compare-side">
       <strong>{query.toUpperCase()}</strong>
@@ -24,7 +24,7 @@ export function Chooser({ a, b }: { a: string | null; b: string | null }) {
         )}
         {runs?.map((run) => (
           <option key={run.job_id} value={run.job_id}>
-            {run.name ?? shortId(run.job_id)}, {run.kind}, {ago(run.created_at)}
+            {run.name ?? shortId(run.job_id)}, {run.kind}, {ago(run.created_at)}, {shortId(run.job_id)}
           </option>
         ))}
       </select>

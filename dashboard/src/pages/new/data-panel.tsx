@@ -4,11 +4,12 @@ import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { ago, count, shortId } from '../../util/format.js';
 import { ActionButton, Field, Panel, Problem } from '../../ui/basics.js';
+import { DatasetRows } from '../../ui/dataset-rows.js';
 import { guessColumns, typeOfRows, type Dataset } from './draft.js';
-import { Preview } from './preview.js';
 import { change, draft } from './store.js';
 
 const listed = 100;
+const previewed = 5;
 
 /** The choice of rows: a data set of the service, a file, or pasted text. */
 export function DataPanel({
@@ -34,7 +35,7 @@ export function DataPanel({
       <PastedRows onUpload={use} />
       <Problem error={error} />
       {dataset && <Columns dataset={dataset} errorAt={errorAt} />}
-      {dataset && <Preview dataset={dataset} />}
+      {dataset && <DatasetRows dataset={dataset} limit={previewed} />}
     </Panel>
   );
 }
@@ -69,7 +70,8 @@ function KnownDatasets({ uploads, onChoose }: { uploads: number; onChoose: (data
   );
 }
 
-function nameOf({ dataset_id: id, num_rows: rows, columns, created_at: at }: Item<'listDatasets'>): string {
+function nameOf({ dataset_id: id, name, num_rows: rows, columns, created_at: at }: Item<'listDatasets'>): string {
+  if (name !== null) return `${name} · ${count(rows)} rows · ${ago(at)}`;
   const names = columns.slice(0, 4).map(({ name }) => name);
   return `${count(rows)} rows: ${names.join(', ')} · ${ago(at)} · ${shortId(id)}`;
 }

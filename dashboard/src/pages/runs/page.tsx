@@ -1,70 +1,78 @@
 import { signal } from '@preact/signals';
-import { useState } from 'preact/hooks';
-import { isActive } from '../../data/job.js';
-import { kinds, runKinds, type RunKind } from '../../data/kinds.js';
-import { newestRuns, statuses, type RunFilter, type Status } from '../../data/runs.js';
-import { useResource } from '../../data/resource.js';
+import { kinds, runKinds } from '../../data/kinds.js';
+import { statuses } from '../../../../src/core/jobs/status.js';
+import type { RunsPage as Page } from '../../data/run-types.js';
+import { count } from '../../util/format.js';
 import { link, route, setQuery } from '../../util/router.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
+import { viewOf, type RunsView } from './address.js';
+import { Groups } from './groups.js';
+import { GainAndCost } from './gain-and-cost.js';
+import { SelectionBar } from './selection.js';
 import { RunsTable } from './table.js';
+import { sumsText, useRuns } from './use-runs.js';
 
-/** While a shown run is active; else only new runs are looked for. */
-const pollMs = { active: 2_000, ended: 15_000 };
 const step = 50;
 const limit = signal(step);
 
-function filterOf(query: URLSearchParams): RunFilter {
-  return {
-    kind: (query.get('kind') as RunKind | null) ?? null,
-    state: (query.get('status') as Status | null) ?? null,
-    name: query.get('name') ?? '',
-    tag: query.get('tag') ?? '',
-    archived: query.get('archived') === '1',
-  };
-}
-
-/** All jobs, newest first. */
+/** The runs of all kinds, sorted, grouped and compared. */
 export function RunsPage() {
-  const filter = filterOf(route.value.query);
-  const key = JSON.stringify([filter, limit.value]);
-  const [isLive, setLive] = useState(true);
-  const load = async (aborted: AbortSignal) => {
-    const found = await newestRuns(filter, limit.value, aborted);
-    setLive(found.some(({ status }) => isActive(status)));
-    return found;
-  };
-  const { data: runs, error } = useResource(key, load, isLive ? pollMs.active : pollMs.ended);
-  const shown = runs?.slice(0, limit.value);
+  const view = viewOf(route.value.query);
   return (
-    <>
+    <div class="full-width">
       <div class="page-head">
         <Heading title="Runs" />
         <a class="button button-primary" href={link(['new'])}>
           New run
         </a>
       </div>
-      <Filters filter={filter} />
+      <Filters view={view} />
+      {view.group ? <Groups view={view} grouping={view.group} /> : <AllRuns view={view} />}
+    </div>
+  );
+}
+
+function AllRuns({ view }: { view: RunsView }) {
+  const { data, error, reload } = useRuns(view, limit.value);
+  return (
+    <>
       <Problem error={error} />
-      {shown === undefined && !error && <Loading />}
-      {shown?.length === 0 && <NoRuns isFiltered={route.value.query.size > 0} />}
-      {shown && shown.length > 0 && <RunsTable runs={shown} />}
-      {runs && runs.length > limit.value && (
-        <button type="button" class="button" onClick={() => (limit.value += step)}>
-          Show more
-        </button>
+      {data === undefined && !error && <Loading />}
+      {data?.data.length === 0 && <NoRuns isFiltered={route.value.query.size > 0} />}
+      {data && data.data.length > 0 && (
+        <>
+          <RunsTable runs={data.data} />
+          <Footer page={data} />
+          <SelectionBar onDone={reload} />
+          <GainAndCost runs={data.data} wanted={view.scale} />
+        </>
       )}
     </>
   );
 }
 
-function Filters({ filter }: { filter: RunFilter }) {
+/** The sums of all that passes, and more of it. */
+function Footer({ page: { data, totals, has_more: hasMore } }: { page: Page }) {
+  return (
+    <div class="bar runs-footer">
+      {totals && <p>{sumsText(totals)}</p>}
+      {hasMore && (
+        <button type="button" class="button" onClick={() => (limit.value += step)}>
+          Show more than {count(data.length)}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Filters({ view }: { view: RunsView }) {
   const text = (name: 'name' | 'tag', label: string) => (
     <input
       type="search"
       aria-label={label}
       placeholder={label}
-      value={filter[name]}
+      value={view[name]}
       onInput={(event) => setQuery({ [name]: event.currentTarget.value || null })}
     />
   );
@@ -74,7 +82,7 @@ function Filters({ filter }: { filter: RunFilter }) {
       {text('tag', 'Tag')}
       <select
         aria-label="Kind"
-        value={filter.kind ?? ''}
+        value={view.kind ?? ''}
         onChange={(event) => setQuery({ kind: event.currentTarget.value || null })}
       >
         <option value="">All kinds</option>
@@ -86,7 +94,7 @@ function Filters({ filter }: { filter: RunFilter }) {
       </select>
       <select
         aria-label="Status"
-        value={filter.state ?? ''}
+        value={view.state ?? ''}
         onChange={(event) => setQuery({ status: event.currentTarget.value || null })}
       >
         <option value="">Any status</option>
@@ -94,15 +102,49 @@ function Filters({ filter }: { filter: RunFilter }) {
           <option key={status}>{status}</option>
         ))}
       </select>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={filter.archived}
-          onChange={(event) => setQuery({ archived: event.currentTarget.checked ? '1' : null })}
-        />
-        Archived
-      </label>
+      <select
+        aria-label="Group by"
+        value={view.group ?? ''}
+        onChange={(event) => setQuery({ group: event.currentTarget.value || null })}
+      >
+        <option value="">No groups</option>
+        <option value="dataset">By data set</option>
+        <option value="model">By model</option>
+        <option value="tag">By tag</option>
+      </select>
+      <Check name="archived" label="Archived" isChecked={view.archived} />
+      <Check name="parts" label="Runs of gates" isChecked={view.parts} />
+      {view.dataset && <Narrowed name="dataset" text={`data set ${view.dataset.slice(0, 12)}`} />}
+      {view.model && <Narrowed name="model" text={view.model} />}
+      {view.createdBy && <Narrowed name="by" text={`key ${view.createdBy}`} />}
     </form>
+  );
+}
+
+function Check({ name, label, isChecked }: { name: string; label: string; isChecked: boolean }) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={isChecked}
+        onChange={(event) => setQuery({ [name]: event.currentTarget.checked ? '1' : null })}
+      />
+      {label}
+    </label>
+  );
+}
+
+/** A filter that a link has set. */
+function Narrowed({ name, text }: { name: string; text: string }) {
+  return (
+    <button
+      type="button"
+      class="button button-small"
+      title="Remove this filter"
+      onClick={() => setQuery({ [name]: null })}
+    >
+      {text} ✕
+    </button>
   );
 }
 

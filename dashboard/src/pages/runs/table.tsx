@@ -1,135 +1,159 @@
-import { signal } from '@preact/signals';
-import type { Run } from '../../data/runs.js';
-import { count, dollars, reward, shortId } from '../../util/format.js';
-import { link, pageOf, setQuery } from '../../util/router.js';
-import { isActive } from '../../data/job.js';
+import type { ComponentChildren } from 'preact';
+import type { Run } from '../../data/run-types.js';
+import { count, dollars, reward, shortId, unknown } from '../../util/format.js';
+import { here, link, pageOf, route, setQuery } from '../../util/router.js';
 import { Badge, StuckBadge, Tag, Time } from '../../ui/basics.js';
+import { nextSort, viewOf, type SortKey } from './address.js';
+import { GainCell } from './gain.js';
+import { scaleOf, type Scale } from './scale.js';
+import { isMarked, mark, markAll } from './marked.js';
 
-interface Marked {
-  id: string;
-  name: string;
-}
-
-/** The runs that are marked for a comparison: at most two. */
-const marked = signal<Marked[]>([]);
-
-function mark(run: Marked, isMarked: boolean): void {
-  const others = marked.value.filter(({ id }) => id !== run.id);
-  marked.value = isMarked ? [...others, run] : others;
-}
-
-export function RunsTable({ runs }: { runs: Run[] }) {
+/** A line a run, with the gains of comparable ones on one axis. */
+export function RunsTable({ runs, label = 'Runs' }: { runs: readonly Run[]; label?: string }) {
+  const scale = scaleOf(runs, viewOf(route.value.query).scale);
   return (
-    <>
-      <div class="table-box" tabIndex={0} role="region" aria-label="Runs">
-        <table class="table">
-          <thead>
-            <tr>
-              <th>
-                <span class="visually-hidden">Compare</span>
-              </th>
-              <th>Run</th>
-              <th>Status</th>
-              <th class="number">Reward</th>
-              <th>Progress</th>
-              <th class="number">Cost</th>
-              <th>Model</th>
-              <th>Created</th>
-            </tr>
-          </thead>
-          <tbody>
-            {runs.map((run) => (
-              <RunRow key={run.job_id} run={run} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <CompareBar />
-    </>
+    <div class="table-box" tabIndex={0} role="region" aria-label={label}>
+      <table class="table leaderboard">
+        <thead>
+          <tr>
+            <th class="mark">
+              <input
+                type="checkbox"
+                aria-label={`Select all of ${label}`}
+                checked={runs.every(({ job_id }) => isMarked(job_id))}
+                onChange={(event) => markAll(runs, event.currentTarget.checked)}
+              />
+            </th>
+            <SortHead sortKey="name">Run</SortHead>
+            <th class="fits">Verdict</th>
+            <SortHead sortKey="gain" title="Winner minus baseline, on held-out rows, with its 95 % interval">
+              Gain
+            </SortHead>
+            <SortHead sortKey="reward" kind="number" title="The first prompt, and the best; of an evaluation its mean">
+              Reward
+            </SortHead>
+            <th class="on-wide">Data set</th>
+            <th class="on-wide">Model</th>
+            <SortHead sortKey="cost" kind="number">
+              Cost
+            </SortHead>
+            <SortHead sortKey="rollouts" kind="number on-wide" title="Finished rollouts, of the limit">
+              Rollouts
+            </SortHead>
+            <th class="number on-widest" title="Length of the best prompt in estimated tokens">
+              Prompt
+            </th>
+            <SortHead sortKey="created" kind="fits on-medium">
+              When
+            </SortHead>
+            <th class="on-widest">By</th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => (
+            <RunRow key={run.job_id} run={run} scale={scale} />
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
-/** What is marked, in view wherever the list is scrolled. */
-function CompareBar() {
-  const [a, b] = marked.value;
-  if (!a) return null;
+function SortHead(props: { sortKey: SortKey; kind?: string; title?: string; children: ComponentChildren }) {
+  const { sortKey, kind = '', title, children } = props;
+  const view = viewOf(route.value.query);
+  const { key, isDescending } = view.sort;
+  const isCurrent = key === sortKey;
   return (
-    <section class="compare-bar" aria-label="Marked runs">
-      <p role="status">
-        <bdi>{a.name}</bdi> {b ? 'and' : 'is marked. Mark another run to compare it with.'} {b && <bdi>{b.name}</bdi>}
-      </p>
-      <div class="actions">
-        {b && (
-          <a class="button button-primary" href={link(['compare'], { a: a.id, b: b.id })}>
-            Compare
-          </a>
-        )}
-        <button type="button" class="button" onClick={() => (marked.value = [])}>
-          Clear
-        </button>
-      </div>
-    </section>
+    <th class={kind} title={title} aria-sort={isCurrent ? (isDescending ? 'descending' : 'ascending') : undefined}>
+      <button type="button" class="sort-button" onClick={() => setQuery({ sort: nextSort(view, sortKey) })}>
+        {children}
+        <span aria-hidden="true">{isCurrent ? (isDescending ? ' ↓' : ' ↑') : ''}</span>
+      </button>
+    </th>
   );
 }
 
-function RunRow({ run }: { run: Run }) {
+function RunRow({ run, scale }: { run: Run; scale: Scale | null }) {
   const name = run.name ?? shortId(run.job_id);
-  const { done, total } = progressOf(run);
-  const isMarked = marked.value.some(({ id }) => id === run.job_id);
-  const isFull = marked.value.length === 2 && !isMarked;
+  const [model = ''] = run.models;
   return (
     <tr>
-      <td>
+      <td class="mark">
         <input
           type="checkbox"
-          aria-label={`Compare ${name}`}
-          checked={isMarked}
-          disabled={isFull}
-          title={isFull ? 'Two runs are marked; clear one of them first.' : undefined}
-          onChange={(event) => mark({ id: run.job_id, name }, event.currentTarget.checked)}
+          aria-label={`Select ${name}`}
+          checked={isMarked(run.job_id)}
+          onChange={(event) => mark(run, event.currentTarget.checked)}
         />
       </td>
       <td class="run-name">
-        <a class="row-link" dir="auto" href={pageOf(run.job_id)}>
-          {name}
-        </a>
-        <span class="quiet"> {run.kind}</span>
-        {run.archived && <Tag>archived</Tag>}
-        {run.tags.map((tag) => (
-          <button key={tag} type="button" class="tag-button" onClick={() => setQuery({ tag })}>
-            <Tag>{tag}</Tag>
-          </button>
-        ))}
-      </td>
-      <td class="short">
-        <Badge status={run.status} /> <StuckBadge stuck={run.stuck} />
-      </td>
-      <td class="number">{reward(rewardOf(run))}</td>
-      <td class="short">
-        {isActive(run.status) && (
-          <progress aria-label={`Progress of ${name}`} {...(total !== null && { value: done, max: total })} />
-        )}
-        <span class="quiet">
-          {count(done)}
-          {total !== null && ` / ${count(total)}`}
+        <span class="run-line">
+          <a class="row-link" dir="auto" href={pageOf(run.job_id)} title={name}>
+            {name}
+          </a>
+          <span class="quiet">{run.kind}</span>
+          {run.parent_id && <a href={pageOf(run.parent_id)}>part of {shortId(run.parent_id)}</a>}
+          {run.archived && <Tag>archived</Tag>}
+          {run.tags.map((tag) => (
+            <button key={tag} type="button" class="tag-button" onClick={() => setQuery({ tag })}>
+              <Tag>{tag}</Tag>
+            </button>
+          ))}
         </span>
       </td>
+      <td class="fits">
+        <Verdict run={run} /> <StuckBadge stuck={run.stuck} />
+      </td>
+      <GainCell run={run} scale={scale} />
+      <td class="number">
+        <Rewards run={run} />
+      </td>
+      <td class="on-wide cut">{run.dataset && <DatasetLink dataset={run.dataset} />}</td>
+      <td class="on-wide cut quiet" title={run.models.join(', ')}>
+        {model}
+      </td>
       <td class="number">{dollars(run.total_cost_usd)}</td>
-      <td class="quiet short">{'policy' in run ? `${run.policy.provider}/${run.policy.model}` : ''}</td>
-      <td class="short">
+      <td class="number on-wide">
+        {count(run.rollouts)}
+        {run.progress.total !== null && <span class="quiet"> / {count(run.progress.total)}</span>}
+      </td>
+      <td class="number on-widest">{count(run.prompt_tokens)}</td>
+      <td class="fits on-medium">
         <Time at={run.created_at} />
+      </td>
+      <td class="on-widest cut quiet">
+        {run.created_by && (
+          <a class="plain-link" href={here({ by: run.created_by.key_id })} title={run.created_by.key_id}>
+            {run.created_by.key_name}
+          </a>
+        )}
       </td>
     </tr>
   );
 }
 
-/** The mean of an evaluation; of a search, the estimate, which moves between evaluations. */
-function rewardOf(run: Run): number | null {
-  return 'mean_reward' in run ? run.mean_reward : (run.estimated_reward ?? run.best_reward);
+/** The verdict of an ended search; else the status. */
+function Verdict({ run: { status, verdict } }: { run: Run }) {
+  return <Badge status={status === 'completed' && verdict ? verdict : status} />;
 }
 
-/** Rollouts that are done, and their limit; null: unlimited. */
-function progressOf({ progress }: Run): { done: number; total: number | null } {
-  if ('completed' in progress) return { done: progress.completed, total: progress.total };
-  return { done: progress.rollouts_completed, total: progress.max_rollouts ?? null };
+function Rewards({ run }: { run: Run }) {
+  const { comparison, baseline_reward: first, best_reward: best } = run;
+  if (run.kind === 'evaluation') return <>{reward(best)}</>;
+  const [from, to] = comparison ? [comparison.baseline_reward, comparison.winner_reward] : [first, best];
+  if (to === null) return <>{unknown}</>;
+  return (
+    <>
+      {reward(from)} → {reward(to)}
+    </>
+  );
+}
+
+function DatasetLink({ dataset: { dataset_id: id, name, num_rows: rows } }: { dataset: NonNullable<Run['dataset']> }) {
+  return (
+    <a class="plain-link" href={link(['datasets', id])} title={`${count(rows)} rows, ${id}`}>
+      {name ?? `${count(rows)} rows, ${shortId(id)}`}
+    </a>
+  );
 }

@@ -373,8 +373,10 @@ class Column(TypedDict):
 
 class Dataset(TypedDict):
     dataset_id: str
+    name: Optional[str]
     num_rows: int
     columns: List[Column]
+    jobs: int
 
 
 class LoggedDataset(Dataset):
@@ -399,6 +401,35 @@ class LoggedRequest(TypedDict):
     reports: int
     request: Optional[Dict[str, Any]]
     answer: Optional[Dict[str, Any]]
+
+
+class Run(TypedDict):
+    """A session, an evaluation or a graph job in the list of all runs."""
+
+    job_id: str
+    kind: str
+    parent_id: Optional[str]
+    name: Optional[str]
+    tags: List[str]
+    archived: bool
+    status: str
+    algorithm: Optional[str]
+    models: List[str]
+    dataset: Optional[Dict[str, Any]]
+    scorer: Optional[str]
+    baseline_reward: Optional[float]
+    best_reward: Optional[float]
+    verdict: Optional[str]
+    comparison: Optional[Dict[str, Any]]
+    comparable_key: Optional[str]
+    total_cost_usd: Optional[float]
+    rollouts: int
+    progress: Dict[str, Any]
+    prompt_tokens: Optional[int]
+    created_at: str
+    ended_at: Optional[str]
+    created_by: Optional[Dict[str, Any]]
+    last_result_at: Optional[str]
 
 
 class DatasetRow(TypedDict):

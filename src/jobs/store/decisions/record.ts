@@ -14,6 +14,7 @@ import { toJsonb } from '../../../platform/db/json.js';
 import { candidateId } from '../../../core/jobs/ids.js';
 import { countedThrough, keepTotals, rewardSums } from '../../../rollouts/store/totals.js';
 import { keepAgreement } from '../../../rollouts/store/agreement.js';
+import { keepFinal } from './final.js';
 import { recordFrames } from '../../../rollouts/store/sensors.js';
 
 /** A command's outcome. `statusAfter`: set if a later command of the decision changed it. */
@@ -282,6 +283,7 @@ export async function finishJob(tx: Tx, job: JobRef, end: ClosedState): Promise<
     appendEvents(tx, job, eventsOfRun(row.run, end.events)),
     notifyControl(tx, job),
   ]);
+  await keepFinal(tx, job.jobId);
   await settleCommands(
     tx,
     open.map(({ id, kind }) => ({

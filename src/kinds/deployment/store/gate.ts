@@ -71,6 +71,7 @@ export async function insertGateEvaluation(
   { name, gate, container, rows, source }: DeploymentSpec,
   evaluation: {
     job: JobRef;
+    deploymentId: string;
     workflowId: string;
     snapshotId: string | null;
     containerApiKey: string | null;
@@ -78,7 +79,7 @@ export async function insertGateEvaluation(
     repeated: readonly number[] | null;
   },
 ): Promise<boolean> {
-  const { job, workflowId, snapshotId, containerApiKey, repeated } = evaluation;
+  const { job, deploymentId, workflowId, snapshotId, containerApiKey, repeated } = evaluation;
   if (await hasJob(tx, job)) return false;
   const content = snapshotId === null ? null : (await readSnapshot(tx, snapshotId))!.content;
   const policy =
@@ -90,9 +91,9 @@ export async function insertGateEvaluation(
     ...frozenEvaluation({ name, gate: gate!, container, ...(rows && { rows }) }, run),
     gateSnapshotId: snapshotId,
   };
-  const nothing = { keyId: null, algorithm: null, correlationId: null };
+  const others = { parentId: deploymentId, keyId: null, algorithm: null, correlationId: null };
   const labels = { name, tags: [], metadata: {}, notes: null };
-  await insertJob(tx, { ...job, kind: 'evaluation', workflowId, spec: evaluationSpec, labels, ...nothing });
+  await insertJob(tx, { ...job, kind: 'evaluation', workflowId, spec: evaluationSpec, labels, ...others });
   if (containerApiKey !== null) {
     const { origin } = new URL(container!.url);
     await putSecret(tx, secretKey, { ...job, name: 'container_api_key', origin }, containerApiKey);

@@ -123,6 +123,7 @@ export async function insertPart<Part extends string>(
     keyId: null,
     algorithm: spec.kind === 'session' ? spec.search.algorithm : null,
     correlationId: null,
+    parentId,
     labels: { name, tags: [], metadata: {}, notes: null },
     spec,
   });

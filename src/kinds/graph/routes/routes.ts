@@ -19,9 +19,10 @@ import { isTerminal } from '../../../core/jobs/status.js';
 import { readGraph } from '../../../candidates/store/candidates.js';
 import { readConcurrency } from '../../../jobs/store/concurrency.js';
 import { readCostBudget } from '../../../jobs/store/cost-budget.js';
-import { insertTasks } from '../store/tasks.js';
+import { comparableOf } from '../../../core/jobs/instances.js';
+import { insertTasks, readTasksDigest } from '../store/tasks.js';
 import type { Tx } from '../../../platform/db/db.js';
-import type { GraphHead, JobRow } from '../../../jobs/store/jobs.js';
+import { setComparable, type GraphHead, type JobRow } from '../../../jobs/store/jobs.js';
 import { startPending } from '../../../jobs/store/decisions/pending.js';
 import { readCandidates } from '../../../candidates/store/reads.js';
 import { readResent } from '../../../rollouts/store/totals.js';
@@ -69,7 +70,10 @@ async function draftGraphJob(deps: HttpDeps, request: FastifyRequest, body: Crea
     warnings,
     request: storedRequest(body),
     pending: !body.auto_start,
-    store: (tx, job) => insertTasks(tx, job, tasks),
+    store: async (tx, job) => {
+      await insertTasks(tx, job, tasks);
+      await setComparable(tx, job.jobId, comparableOf(job.jobId, spec, await readTasksDigest(tx, job.jobId)));
+    },
     estimate: graphEstimate(spec, tasks),
     answer: (jobId) => ({
       graph_evolve_job_id: jobId,

@@ -188,6 +188,8 @@ create table jobs (
   correlation_id text,
   -- the user's: a name, tags, a flat object, and text
   name text,
+  -- the order of names in lists
+  name_key text collate "C" generated always as (lower(left(name, 60))) stored,
   tags text[] not null default '{}',
   metadata jsonb not null default '{}',
   notes text,
@@ -204,6 +206,10 @@ create table jobs (
   -- the job whose candidate an evaluation or a deployment runs, without a copy of it
   source_job_id text generated always as (case when spec->'candidate'->'frozen' is null
     then coalesce(spec->'candidate'->>'sessionId', spec->'source'->>'jobId') end) stored,
+  -- the job that started it; null: a request did
+  parent_id text,
+  -- provider and model of its policy
+  model text generated always as ((spec->'policy'->>'provider') || '/' || (spec->'policy'->>'model')) stored,
   -- the state that the workflow recorded last; HTTP reads it
   projection jsonb not null default '{}',
   -- candidates.*_counted and reward_sum include the rollouts with an ordinal below this one
@@ -212,6 +218,17 @@ create table jobs (
   totals jsonb,
   -- of a closed job whose judge is compared with labels: AgreementCounts
   agreement jsonb,
+  -- What lists of runs sort by. A hash of the instances that decide and of their scorer; null: its own traffic
+  comparable_key text,
+  -- winner minus baseline
+  gain float8 generated always as ((projection->'verdict'->>'difference')::float8) stored,
+  best_reward float8
+    generated always as (coalesce((projection->>'bestReward')::float8, (totals->>'meanReward')::float8)) stored,
+  -- as of its last end; cost null: unknown
+  final_cost_usd float8,
+  final_rollouts int,
+  -- the best prompt, in estimated tokens
+  prompt_tokens int,
   -- {code, message, retryable}
   error_details jsonb,
   -- why the job ended
@@ -238,6 +255,13 @@ create index jobs_unarchived on jobs (org_id, kind, created_at desc, id desc) wh
 create index jobs_by_status on jobs (org_id, kind, status, created_at desc, id desc);
 create index jobs_by_key on jobs (org_id, kind, key_id, created_at desc, id desc) where key_id is not null;
 create index jobs_named on jobs (org_id, kind, created_at desc, id desc) include (name, archived) where name is not null;
+-- Lists of runs of all kinds: the newest first, and by what they are worth.
+create index runs_newest on jobs (org_id, created_at desc, id desc) where kind in ('session', 'evaluation', 'graph');
+create index runs_by_gain on jobs (org_id, gain, id) where gain is not null;
+create index runs_by_reward on jobs (org_id, best_reward, id) where best_reward is not null;
+create index runs_by_cost on jobs (org_id, final_cost_usd, id) where final_cost_usd is not null;
+create index runs_by_rollouts on jobs (org_id, final_rollouts, id) where final_rollouts is not null;
+create index runs_by_name on jobs (org_id, name_key, id) where name_key is not null;
 -- What needs a job that is to be deleted.
 create index jobs_by_source on jobs (source_job_id) where source_job_id is not null;
 -- The checkups of a deployment, which are compared with its earlier ones.
@@ -1160,6 +1184,8 @@ create index schedule_runs_open on schedule_runs (at) where status = 'due' or (s
 create table datasets (
   org_id text not null,
   id text not null,
+  -- the user's, no part of its hash; null: none
+  name text,
   num_rows int not null,
   -- the columns in their order, with counts of their values
   columns json not null,

@@ -1,5 +1,5 @@
 import type { Position } from '../../db/positions.js';
-import { refuse } from './errors.js';
+import { refuse, type ApiError } from './errors.js';
 
 export interface Page<Item> {
   data: Item[];
@@ -8,7 +8,7 @@ export interface Page<Item> {
 }
 
 /** A page of rows; `limit` + 1 rows mean that there are more. */
-function pageOf<Row, Item>(
+export function pageOf<Row, Item>(
   rows: readonly Row[],
   limit: number,
   cursorAt: (row: Row) => string,
@@ -65,12 +65,19 @@ export function cursorAfter({ createdAt, id }: Position): string {
 /** The row before a page's first one; undefined for the first page. Refuses an invalid cursor. */
 export function parseTimeCursor(cursor: string | undefined): Position | undefined {
   if (cursor === undefined) return undefined;
-  const text = Buffer.from(cursor, 'base64url').toString();
+  const position = asPosition(Buffer.from(cursor, 'base64url').toString());
+  if (!position) throw wrongCursor();
+  return position;
+}
+
+export const wrongCursor = (): ApiError =>
+  refuse.invalid([{ pointer: '/cursor', message: 'must be a next_cursor of this list' }]);
+
+/** A time and an id; null: the text is no position. */
+export function asPosition(text: string): Position | null {
   const [, createdAt = '', id = ''] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) ([\w-]+)$/.exec(text) ?? [];
   const time = new Date(createdAt);
   // `Date` turns an invalid day such as February 30 into a day of the next month.
-  if (Number.isNaN(time.getTime()) || !createdAt.startsWith(time.toISOString().slice(0, 19))) {
-    throw refuse.invalid([{ pointer: '/cursor', message: 'must be a next_cursor of this list' }]);
-  }
-  return { createdAt, id };
+  const isTime = !Number.isNaN(time.getTime()) && createdAt.startsWith(time.toISOString().slice(0, 19));
+  return isTime ? { createdAt, id } : null;
 }

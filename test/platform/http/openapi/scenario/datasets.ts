@@ -18,5 +18,6 @@ export async function playDatasets(api: Recorder): Promise<void> {
   await api.call('listDatasets');
   await api.call('getDataset', { path });
   await api.call('listDatasetRows', { path });
+  await api.call('renameDataset', { path, body: { name: 'Orders of June' } });
   await api.call('deleteDataset', { path });
 }

@@ -8,6 +8,7 @@ import { playGraphs } from './graphs.js';
 import { pending } from './jobs.js';
 import { playMigrations } from './migrations.js';
 import type { Recorder } from '../recorder.js';
+import { playRuns } from './runs.js';
 import { playSchedules } from './schedules.js';
 import { playSamples } from './samples.js';
 import { playService } from './service.js';
@@ -27,6 +28,7 @@ export async function play(api: Recorder, world: Capitals, startWorker: () => Pr
   const session = await playSession(api);
   const evaluations = await playEvaluations(api, world);
   const graphs = await playGraphs(api);
+  await playRuns(api, session);
   await playDeployments(api, session);
   await playMigrations(api);
   await playCheckups(api);

@@ -1,21 +1,29 @@
-import { client } from '../../data/client.js';
-import { useResource } from '../../data/resource.js';
-import { count } from '../../util/format.js';
-import { Problem } from '../../ui/basics.js';
-import type { Dataset } from './draft.js';
+import type { ComponentChildren } from 'preact';
+import { client } from '../data/client.js';
+import { useResource } from '../data/resource.js';
+import { count } from '../util/format.js';
+import type { Answer } from '../../../src/client/index.js';
+import { Problem } from './basics.js';
 
-const shownRows = 5;
+type Dataset = Pick<Answer<'getDataset'>, 'dataset_id' | 'num_rows' | 'columns'>;
 
-/** The columns of a data set, and its first rows. */
-export function Preview({ dataset }: { dataset: Dataset }) {
+/** The columns of a data set and some rows after a cursor. `children` gets the next cursor. */
+export function DatasetRows(props: {
+  dataset: Dataset;
+  limit: number;
+  cursor?: string | null;
+  children?: (next: string | null) => ComponentChildren;
+}) {
+  const { dataset, limit, cursor, children } = props;
   const id = dataset.dataset_id;
-  const { data, error } = useResource(id, (signal) =>
-    client.value.request('listDatasetRows', { path: { dataset_id: id }, query: { limit: shownRows }, signal }),
+  const query = { limit, ...(cursor && { cursor }) };
+  const { data, error } = useResource(`${id} ${cursor ?? ''}`, (signal) =>
+    client.value.request('listDatasetRows', { path: { dataset_id: id }, query, signal }),
   );
   return (
     <>
       <Problem error={error} />
-      <div class="table-box preview" tabIndex={0} role="region" aria-label="First rows">
+      <div class="table-box preview" tabIndex={0} role="region" aria-label={cursor ? 'Rows' : 'First rows'}>
         <table class="table">
           <thead>
             <tr>
@@ -43,7 +51,7 @@ export function Preview({ dataset }: { dataset: Dataset }) {
           </tbody>
         </table>
       </div>
-      <p class="quiet">{count(dataset.num_rows)} rows</p>
+      {children ? data && children(data.next_cursor) : <p class="quiet">{count(dataset.num_rows)} rows</p>}
     </>
   );
 }
