@@ -1,8 +1,10 @@
 import { words } from '../../util/format.js';
 import { pageOf, route } from '../../util/router.js';
-import { Loading, Panel, Problem } from '../../ui/basics.js';
+import { ActionButton, Loading, Panel, Problem } from '../../ui/basics.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
+import { DiagnosisPanel } from '../job/diagnosis-panel.js';
 import { Head } from '../job/head.js';
+import { newRunFrom } from '../new/from-run.js';
 import { Actions } from './actions.js';
 import { Columns, mostColumns } from './columns.js';
 import { useColumns } from '../../data/evaluation/load.js';
@@ -28,6 +30,7 @@ export function EvaluationPage({ id }: { id: string }) {
             facts={<Facts job={own.job} />}
             actions={<Actions job={own.job} onDone={reload} />}
           />
+          <DiagnosisPanel jobId={own.job.job_id} diagnosis={own.job.diagnosis} button={buttonOf(own.job)} />
           <Figures job={own.job} />
           <Panel title="Rows" aside={<Columns job={own.job} columns={columns} />}>
             <Matrix columns={columns} />
@@ -37,6 +40,17 @@ export function EvaluationPage({ id }: { id: string }) {
       )}
       <TraceFromAddress />
     </>
+  );
+}
+
+/** Undefined: the form of new runs has no such run. */
+function buttonOf(job: Evaluation) {
+  const { action } = job.diagnosis ?? {};
+  if (!action || !job.dataset) return undefined;
+  return (
+    <ActionButton kind="primary" run={() => newRunFrom('evaluation', job, [], action.prompt_addition)}>
+      {action.label}
+    </ActionButton>
   );
 }
 

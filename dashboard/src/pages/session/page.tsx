@@ -15,6 +15,7 @@ import { Head } from '../job/head.js';
 import { isActive } from '../../data/job.js';
 import { VerdictPanel } from '../search/verdict-panel.js';
 import { Actions } from './actions.js';
+import { SessionDiagnosis } from './diagnosis.js';
 import { sessionCandidates } from '../../data/candidates.js';
 import { client } from '../../data/client.js';
 import { PromptTab } from './prompt-tab.js';
@@ -53,17 +54,24 @@ export function SessionPage({ id }: { id: string }) {
       <Problem error={session.error ?? results.error} />
       <Tabs names={tabs} labels={labels} />
       <TabPanel names={tabs}>
-        <Tab session={session.data} results={results.data} log={log} />
+        <Tab session={session.data} results={results.data} log={log} onDone={onDone} />
       </TabPanel>
       <Opened session={session.data} />
     </>
   );
 }
 
-function Tab({ session, results, log }: { session: Session; results: Results | undefined; log: EventLog }) {
+interface TabProps {
+  session: Session;
+  results: Results | undefined;
+  log: EventLog;
+  onDone: () => Promise<unknown>;
+}
+
+function Tab({ session, results, log, onDone }: TabProps) {
   switch (currentTab(tabs)) {
     case 'overview':
-      return <Overview session={session} results={results} log={log} />;
+      return <Overview session={session} results={results} log={log} onDone={onDone} />;
     case 'candidates':
       return (
         <CandidatesTab
@@ -83,13 +91,14 @@ function Tab({ session, results, log }: { session: Session; results: Results | u
   }
 }
 
-function Overview({ session, results, log }: { session: Session; results: Results | undefined; log: EventLog }) {
+function Overview({ session, results, log, onDone }: TabProps) {
   const curve = useEventFold(log, () => new Curve());
   return (
     <>
-      <Figures job={session} verdict={results?.verdict} curve={curve} />
-      <CurvePanel curve={curve} results={results} />
+      <SessionDiagnosis session={session} results={results} onDone={onDone} />
+      <Figures job={session} verdict={results?.verdict} curve={curve} proposals={results?.proposals} />
       <VerdictPanel status={session.status} results={results} />
+      <CurvePanel curve={curve} results={results} />
     </>
   );
 }
