@@ -4,7 +4,7 @@ import { containsWhole } from '../verify/contains.js';
 import { cutWithin } from '../../util/text.js';
 import { mostRows, type DiagnosedRow, type RowCause, type SampledRow } from './diagnosis.js';
 
-export interface RowContext {
+interface RowContext {
   labels: readonly string[];
   prompt: string | null;
 }

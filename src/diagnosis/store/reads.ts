@@ -32,7 +32,7 @@ const shows: Record<Symptom, string> = {
 };
 
 /** Where a run has its inputs and its answers. */
-export interface SampledRun {
+interface SampledRun {
   jobId: string;
   /** null: an evaluation. */
   candidateId: string | null;
