@@ -5,7 +5,7 @@ type Row = Answer<'getEvaluationResults'>['results'][number];
 
 export const lowestShown = 10;
 
-/** The results of an evaluation: its summary, its diagnosis, and the rows with the lowest rewards. */
+/** The results of an evaluation: summary, diagnosis, and the rows with the lowest rewards. */
 export async function lowestOf(client: Ratchet, id: string) {
   const evaluation = client.evaluations.handle(id);
   const [{ diagnosis }, { results, ...rest }] = await Promise.all([evaluation.get(), evaluation.results()]);

@@ -18,7 +18,7 @@ export type DiagnosisCode =
   | 'worse'
   | 'no_better';
 
-/** Why an answer has no reward. `label_not_in_prompt`: the prompt does not name the expected label. */
+/** Why an answer earned nothing. `label_not_in_prompt`: of the expected label. */
 export type RowCause = 'failed' | 'empty' | 'refusal' | 'format' | 'cut' | 'label_not_in_prompt' | 'scorer' | 'wrong';
 
 /** A rollout that earned nothing, with its texts. */

@@ -1,7 +1,7 @@
 /** What became of the proposals of a search. */
 import { duplicateProposal, isTooLong, isUnusable } from '../proposals/failure-reasons.js';
 
-/** Why no candidate came of a proposal. `failed`: the model gave no answer, or a rule was broken. */
+/** Why a proposal became no candidate. `failed`: no answer came, or a rule was broken. */
 export type ProposalCause = 'duplicate' | 'too_long' | 'unusable' | 'failed';
 
 export interface ProposalCounts {

@@ -43,7 +43,7 @@ function isRefusal(answer: string): boolean {
   return refusals.test(answer.trim());
 }
 
-/** Whether an answer says what is expected, up to case, punctuation, quotes, fences and other words. */
+/** Whether an answer says what is expected, up to case, punctuation, fences and other words. */
 function saysWith(expected: string, answer: string): boolean {
   const wanted = bare(expected);
   return wanted !== '' && containsWhole(wanted, bare(answer));

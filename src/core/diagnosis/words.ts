@@ -4,7 +4,7 @@ export const counted = (count: number, noun: string): string => `${grouped(count
 
 /** With a comma between thousands, whatever the language of the machine. */
 export function grouped(count: number): string {
-  return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+  return Math.round(count).toLocaleString('en-US');
 }
 
 export const rewardText = (reward: number): string => reward.toFixed(2).replace(/^-(?=0\.00$)/, '');

@@ -1,4 +1,4 @@
-/** The diagnosis of a run, as responses of jobs have it. Texts are read only where a fault shows. */
+/** The diagnosis of a run in responses. Texts are read only where a fault shows. */
 import type { z } from 'zod';
 import { diagnoseAnswers, symptomOf } from '../../core/diagnosis/answers.js';
 import type { AnswersRecord, Diagnosis, SampledRow } from '../../core/diagnosis/diagnosis.js';
