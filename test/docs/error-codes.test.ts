@@ -10,7 +10,10 @@ import { read, root, tableRows } from './pages.js';
 
 const files = ['src', 'activities', 'workflows'].flatMap((base) =>
   readdirSync(join(root, base), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !/^(client|cli|contracts|local-model)\/|(^|\/)(contract|diagnosis)\//.test(path))
+    .filter(
+      (path) =>
+        path.endsWith('.ts') && !/^(client|cli|contracts|local-model)\/|(^|\/)(contract|diagnosis)\//.test(path),
+    )
     .map((path) => ({ path: join(base, path), text: readFileSync(join(root, base, path), 'utf8') })),
 );
 const source = files.map(({ text }) => text).join('\n');

@@ -14,7 +14,7 @@ export const sampled = (fields: Partial<SampledRow> = {}): SampledRow => ({
   ...fields,
 });
 
-export const answers = (fields: Partial<AnswersRecord> = {}): AnswersRecord => ({
+const answers = (fields: Partial<AnswersRecord> = {}): AnswersRecord => ({
   unit: 'row',
   isEnded: true,
   isSearch: false,
