@@ -7,6 +7,7 @@ import { componentTexts, withTexts } from '../../src/core/prompts/components.js'
 import type { Demo } from '../../src/core/prompts/demos.js';
 import { promptTokens } from '../../src/core/prompts/length.js';
 import { lineageOf, removedCandidates, type Texts } from '../../src/core/proposals/components.js';
+import { tooLongProposal } from '../../src/core/proposals/failure-reasons.js';
 import { textsProblem } from '../../src/core/proposals/placeholders.js';
 import type { ProposalAnswer, ProposalRequest } from '../../src/core/search/protocol.js';
 import type { NewCandidate } from '../../src/candidates/store/candidates.js';
@@ -80,8 +81,7 @@ function admit(
   const most = spec.kind === 'session' ? spec.maxPromptTokens : undefined;
   const tokens = messages && most !== undefined ? promptTokens(messages, demos) : 0;
   if (most !== undefined && tokens > most) {
-    const reason = `the prompt has about ${tokens} tokens; max_prompt_tokens allows ${most}`;
-    return { answer: { ...answer, outcome: 'refused', reason } };
+    return { answer: { ...answer, outcome: 'refused', reason: tooLongProposal(tokens, most) } };
   }
   const graphJson = graph && graphToJson(graph);
   if (!pool.add(number, { messages, graph: graphJson, demos, parents })) {

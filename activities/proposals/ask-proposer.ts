@@ -4,6 +4,7 @@ import type { TraceCall } from '../../src/models/client/traced-call.js';
 import type { ModelClient } from '../../src/models/client/providers.js';
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
 import type { PolicySpec } from '../../src/core/jobs/policy.js';
+import { unusableProposal } from '../../src/core/proposals/failure-reasons.js';
 import { maxProposalChars, proposalTries } from '../../src/core/proposals/limits.js';
 import { placeholderProblem, type TextRows } from '../../src/core/proposals/placeholders.js';
 import { parseProposal, type ParsedProposal } from '../../src/core/proposals/reflection.js';
@@ -101,7 +102,7 @@ export async function askProposer(
     messages = askAgain(asked, unusable, form);
   }
   const { reason } = unusable.at(-1)!;
-  return { ok: false, reason: `the proposer gave ${proposalTries} unusable answers; the last: ${reason}` };
+  return { ok: false, reason: unusableProposal(proposalTries, reason) };
 }
 
 /** Asks at `variedTemperature` unless the policy sets one or the model refuses it. */

@@ -66,12 +66,15 @@ test('the lowest of 10,000 results have their texts, and fit', async () => {
     const { searchParams } = new URL(url);
     const offset = Number(searchParams.get('offset'));
     const page = searchParams.has('include') ? [{ ...results[offset]!, ...texts }] : results;
-    const answer = { job_id: evaluation, status: 'completed', summary: { num_seeds: 10_000 }, results: page };
+    const ofJob = { job_id: evaluation, status: 'completed', diagnosis: { code: 'all_wrong' } };
+    const answer = { ...ofJob, summary: { num_seeds: 10_000 }, results: page };
     return Promise.resolve(Response.json(answer));
   };
   const shown = answer(await lowestOf(new Ratchet({ url: 'http://x', fetch }), evaluation));
   expect(lengthOf(shown)).toBeLessThanOrEqual(most);
-  const { rows, lowest } = jsonOf(shown) as { rows: number; lowest: { reward: number; input: string }[] };
+  type Shown = { rows: number; lowest: { reward: number; input: string }[]; diagnosis: object };
+  const { rows, lowest, diagnosis } = jsonOf(shown) as Shown;
+  expect(diagnosis).toEqual({ code: 'all_wrong' });
   expect(rows).toBe(10_000);
   expect(lowest.map(({ reward }) => reward)).toEqual(Array.from({ length: 10 }, (_, reward) => reward));
   expect(lowest[0]!.input).toContain('a "long"');

@@ -82,7 +82,7 @@ test('a run from the form is paused, survives a kill -9, ends, is deployed and a
   await expectUsable(page);
   await picture(page, 'why');
 
-  await page.getByRole('link', { name: 'Deploy the winner' }).click();
+  await page.getByRole('group', { name: 'Actions' }).getByRole('link', { name: 'Deploy the winner' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('sample');
   await button(page, 'Deploy').click();
   await page.getByRole('dialog').getByText('ready', { exact: true }).waitFor({ timeout: 60_000 });

@@ -5,11 +5,15 @@ import { errorCodes } from '../../src/contracts/errors/index.js';
 import { read, root, tableRows } from './pages.js';
 
 // Every code that the source gives to an error has a row. The compiler checks those of `ApiError`.
-// The codes of jobs and rollouts are strings, which travel through Temporal and Postgres.
+// The codes of jobs and rollouts are strings, which travel through Temporal and Postgres. Those of a
+// diagnosis are no errors.
 
 const files = ['src', 'activities', 'workflows'].flatMap((base) =>
   readdirSync(join(root, base), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !/^(client|cli|contracts|local-model)\/|(^|\/)contract\//.test(path))
+    .filter(
+      (path) =>
+        path.endsWith('.ts') && !/^(client|cli|contracts|local-model)\/|(^|\/)(contract|diagnosis)\//.test(path),
+    )
     .map((path) => ({ path: join(base, path), text: readFileSync(join(root, base, path), 'utf8') })),
 );
 const source = files.map(({ text }) => text).join('\n');

@@ -1,5 +1,6 @@
 import type { Answer, Ratchet } from '../../client/index.js';
 import { withService } from '../service/connect.js';
+import { sayDiagnosis } from '../service/diagnosis.js';
 import { FailedJob } from '../service/errors.js';
 import { agreementText, decimal, dollars, note, say, sayJson, unseenText } from '../service/output.js';
 import { noteJob } from '../service/pages.js';
@@ -40,6 +41,7 @@ export async function evaluate(given: EvaluateOptions): Promise<void> {
       const agreement = agreementText(job.judge_agreement);
       if (agreement !== null) say(agreement);
       say(dollars(job.usage.total_cost_usd));
+      sayDiagnosis(job.diagnosis);
     }
     for (const warning of job.warnings) note(`Note: ${warning}`);
     requireCompleted(id, job);

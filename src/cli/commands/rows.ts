@@ -11,9 +11,10 @@ import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import type { RowGroup } from '../../core/rows/groups.js';
 import { ConfigError } from '../../service/config.js';
 import { withService } from '../service/connect.js';
-import { note, say, sayJson, table } from '../service/output.js';
+import { note, say, sayJson, shortLine, table } from '../service/output.js';
 import { jobOf } from './jobs.js';
-import { cut } from './worse-rows.js';
+
+const mostChars = 40;
 
 type Filter = Pick<Query<'listSessionRows'>, 'group' | 'q'>;
 /** A row of any kind of job; `baseline_answer` undefined: of an evaluation. */
@@ -113,10 +114,10 @@ export async function rows(
     const lines = found.map(({ row, group, input, expected, baseline_answer: before, answer }) => [
       String(row),
       group,
-      cut(input),
-      cut(expected),
-      ...(before === undefined ? [] : [cut(before)]),
-      cut(answer),
+      shortLine(input, mostChars),
+      shortLine(expected, mostChars),
+      ...(before === undefined ? [] : [shortLine(before, mostChars)]),
+      shortLine(answer, mostChars),
     ]);
     const hasBaseline = found[0]!.baseline_answer !== undefined;
     say(table([['ROW', 'GROUP', 'INPUT', 'EXPECTED', ...(hasBaseline ? ['BASELINE'] : []), 'ANSWER'], ...lines]));

@@ -1,5 +1,6 @@
 import type { Answer, Ratchet, SessionHandle } from '../../client/index.js';
 import { candidateId, rolloutId, sessionOfCandidate } from '../../core/jobs/ids.js';
+import { sayDiagnosis } from '../service/diagnosis.js';
 import { FailedJob } from '../service/errors.js';
 import { agreementText, decimal, dollars, meanText, rowsNeededText, note, say, sayJson } from '../service/output.js';
 import { tryWrite } from '../task/output-file.js';
@@ -44,6 +45,7 @@ export async function report(
     printResults(state, results);
     if (best) await sayChoice(client, sessionId, results.best_candidate);
     if (results.shorter_prompt) say(shorterText(results.shorter_prompt));
+    sayDiagnosis(results.diagnosis);
   }
   for (const warning of state.warnings) if (!warned.includes(warning)) note(`Note: ${warning}`);
   if (best && out !== null && unwritten === null && !json) say(`The best prompt is in ${out}.`);

@@ -1,4 +1,4 @@
-import { decimal, say, table } from '../service/output.js';
+import { decimal, say, shortLine, table } from '../service/output.js';
 
 const mostRows = 10;
 const mostChars = 40;
@@ -20,14 +20,8 @@ export function printWorse(rows: readonly WorseRow[], count: number, heads: read
     String(seed),
     decimal(before),
     decimal(reward),
-    cut(input),
-    cut(output),
+    shortLine(input, mostChars),
+    shortLine(output, mostChars),
   ]);
   say(table([['ROW', ...heads, 'INPUT', 'ANSWER'], ...cells]));
-}
-
-/** A text as one short line. */
-export function cut(text: string | null): string {
-  const line = (text ?? '').replaceAll(/\s+/g, ' ');
-  return line.length > mostChars ? `${line.slice(0, mostChars - 1)}…` : line;
 }

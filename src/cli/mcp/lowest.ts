@@ -5,9 +5,10 @@ type Row = Answer<'getEvaluationResults'>['results'][number];
 
 export const lowestShown = 10;
 
-/** The results of an evaluation: its summary, and the rows with the lowest rewards. */
+/** The results of an evaluation: summary, diagnosis, and the rows with the lowest rewards. */
 export async function lowestOf(client: Ratchet, id: string) {
-  const { results, ...rest } = await client.evaluations.handle(id).results();
+  const evaluation = client.evaluations.handle(id);
+  const [{ diagnosis }, { results, ...rest }] = await Promise.all([evaluation.get(), evaluation.results()]);
   const order = (left: Row, right: Row) => (left.reward ?? -Infinity) - (right.reward ?? -Infinity);
   const lowest = results
     .map((row, offset) => ({ row, offset }))
@@ -18,7 +19,7 @@ export async function lowestOf(client: Ratchet, id: string) {
     // Rows that ended meanwhile have moved it.
     return rowView(read?.trace_id === row.trace_id ? read : row);
   };
-  return { ...rest, rows: results.length, lowest: await Promise.all(lowest.map(withTexts)) };
+  return { ...rest, diagnosis, rows: results.length, lowest: await Promise.all(lowest.map(withTexts)) };
 }
 
 function rowView({ seed, status, reward, error, input, expected, output, feedback, trace_id }: Row) {

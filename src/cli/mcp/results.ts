@@ -24,7 +24,7 @@ export function registerResultTools(server: McpServer, service: ToolService): vo
   server.registerTool(
     'results',
     {
-      description: `Of a session: best prompt, verdict on held-out rows, history of the best reward. Of an evaluation: the summary, and the ${lowestShown} rows with the lowest rewards with input, expected value, answer and feedback, shortened; trace has all of them.`,
+      description: `First what happened and what to do now (diagnosis). Of a session: best prompt, verdict on held-out rows, counts of proposals, history of the best reward. Of an evaluation: the summary, and the ${lowestShown} rows with the lowest rewards with input, expected value, answer and feedback, shortened; trace has all of them.`,
       inputSchema: z.strictObject({ id, fields }),
       annotations: reads,
     },

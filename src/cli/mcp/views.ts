@@ -17,8 +17,8 @@ const ofSearches = [
 
 const shownOf: Record<JobKind, readonly string[]> = {
   session: [...ofEveryJob, ...ofSearches, 'algorithm', 'judge_agreement'],
-  evaluation: [...ofEveryJob, 'summary', 'judge_agreement'],
-  graph: [...ofEveryJob, ...ofSearches, 'verdict', 'comparison'],
+  evaluation: [...ofEveryJob, 'diagnosis', 'summary', 'judge_agreement'],
+  graph: [...ofEveryJob, ...ofSearches, 'diagnosis', 'proposals', 'verdict', 'comparison'],
   deployment: [
     'id',
     'name',
@@ -49,6 +49,8 @@ const shownOf: Record<JobKind, readonly string[]> = {
 const resultsOfSession = [
   'job_id',
   'status',
+  'diagnosis',
+  'proposals',
   'verdict',
   'comparison',
   'best_reward',

@@ -37,6 +37,12 @@ export function table(texts: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
+/** A text on one line of at most `most` characters. */
+export function shortLine(text: string | null, most: number): string {
+  const line = (text ?? '').replaceAll(/\s+/g, ' ');
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+}
+
 export function dollars(usd: number | null): string {
   return usd === null ? 'cost unknown' : `$${usd.toFixed(4)}`;
 }

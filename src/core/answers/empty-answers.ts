@@ -42,9 +42,9 @@ export function emptySentences(counts: EmptyCounts): string {
 
 const remedies: Record<EmptyReason, string> = {
   length:
-    'the model stopped at its limit of tokens before it answered; raise max_tokens of the policy (--max-tokens), or let it reason less (reasoning_effort).',
+    'the model stopped at its limit of tokens before it answered; raise max_tokens of the model (--max-tokens), or let it reason less (reasoning_effort).',
   content_filter: "the provider's content filter stopped the answer; take another model, or rows that it accepts.",
   refusal: 'the model refused; read a refusal in the feedback of a rollout, and change the task or take another model.',
-  thoughts: 'the model gave its thoughts only; raise max_tokens of the policy (--max-tokens), or take another model.',
+  thoughts: 'the model gave its thoughts only; raise max_tokens of the model (--max-tokens), or take another model.',
   nothing: 'the model gave an empty answer without a reason; read a trace, and try another model.',
 };

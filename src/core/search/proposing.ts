@@ -1,4 +1,5 @@
 /** Proposal requests of a generation, and the candidates that follow from the answers. */
+import { duplicateProposal } from '../proposals/failure-reasons.js';
 import { mutationOf, type MutationConfig } from '../proposals/mutation.js';
 import { recordProposals } from '../proposals/proposer-failures.js';
 import { minibatchOf, type SearchConfig } from './config.js';
@@ -89,7 +90,7 @@ export function reportFailedProposals(
   for (const { candidate, outcome, reason = 'no reason was given' } of answers) {
     if (outcome === 'proposed') continue;
     const isDuplicate = outcome === 'duplicate';
-    const why = isDuplicate ? 'duplicate: the proposed text is that of a known candidate' : reason;
+    const why = isDuplicate ? duplicateProposal : reason;
     decisions.push({ type: 'proposal_failed', candidate, generation: generationOf(candidate), reason: why });
   }
 }

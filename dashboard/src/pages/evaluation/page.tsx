@@ -1,9 +1,11 @@
 import { words } from '../../util/format.js';
 import { pageOf, route } from '../../util/router.js';
-import { Loading, Panel, Problem } from '../../ui/basics.js';
+import { ActionButton, Loading, Panel, Problem } from '../../ui/basics.js';
 import { currentTab, TabPanel, Tabs } from '../../ui/tabs.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
+import { DiagnosisPanel } from '../job/diagnosis-panel.js';
 import { Head } from '../job/head.js';
+import { newRunFrom } from '../new/from-run.js';
 import { Actions } from './actions.js';
 import { Columns, mostColumns } from './columns.js';
 import { useColumns } from '../../data/evaluation/load.js';
@@ -50,6 +52,7 @@ function Tab({ own, columns }: { own: Evaluation; columns: Column[] }) {
     case 'overview':
       return (
         <>
+          <DiagnosisPanel jobId={own.job_id} diagnosis={own.diagnosis} button={buttonOf(own)} />
           <Figures job={own} />
           <Distribution columns={columns} />
         </>
@@ -63,6 +66,17 @@ function Tab({ own, columns }: { own: Evaluation; columns: Column[] }) {
         </Panel>
       );
   }
+}
+
+/** Undefined: the form of new runs has no such run. */
+function buttonOf(job: Evaluation) {
+  const { action } = job.diagnosis ?? {};
+  if (!action || !job.dataset) return undefined;
+  return (
+    <ActionButton kind="primary" run={() => newRunFrom('evaluation', job, [], action.prompt_addition)}>
+      {action.label}
+    </ActionButton>
+  );
 }
 
 /** What is evaluated. */

@@ -1,7 +1,7 @@
 import { useEventFold, useEventLog, type EventLog } from '../../data/event-log.js';
 import { useResource } from '../../data/resource.js';
 import { count, words } from '../../util/format.js';
-import { route } from '../../util/router.js';
+import { link, route } from '../../util/router.js';
 import { Loading, Problem } from '../../ui/basics.js';
 import { EventList } from '../../ui/events/list.js';
 import { currentTab, TabPanel, Tabs } from '../../ui/tabs.js';
@@ -12,6 +12,7 @@ import { CurvePanel } from '../search/curve-panel.js';
 import { Curve } from '../search/curve.js';
 import { Figures } from '../search/figures.js';
 import { pollMs, useAtEnd, useJob } from '../search/follow.js';
+import { DiagnosisPanel } from '../job/diagnosis-panel.js';
 import { Head } from '../job/head.js';
 import { isActive } from '../../data/job.js';
 import { VerdictPanel } from '../search/verdict-panel.js';
@@ -86,11 +87,24 @@ function Overview({ job, log }: { job: GraphJob; log: EventLog }) {
   );
   return (
     <>
-      <Figures job={job} verdict={job.verdict} curve={curve} />
-      <CurvePanel curve={curve} results={job} />
+      <DiagnosisPanel jobId={job.job_id} diagnosis={job.diagnosis} button={<GraphButton job={job} />} />
+      <Figures job={job} verdict={job.verdict} curve={curve} proposals={job.proposals} />
       <VerdictPanel status={job.status} results={job} />
+      <CurvePanel curve={curve} results={job} />
       <CostPanel job={job} pareto={pareto.data} error={pareto.error} />
     </>
+  );
+}
+
+/** There is no form for graph jobs: other actions are said in words. */
+function GraphButton({ job }: { job: GraphJob }) {
+  const { action } = job.diagnosis ?? {};
+  if (!action) return null;
+  if (action.kind !== 'deploy') return <p>Next: {action.label}.</p>;
+  return (
+    <a class="button" href={link(['deployments'], { source: job.job_id })}>
+      {action.label}
+    </a>
   );
 }
 

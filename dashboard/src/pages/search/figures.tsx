@@ -3,12 +3,19 @@ import { count, dollars, duration, reward, unknown, words } from '../../util/for
 import { UnseenRows } from '../../ui/interval-bar.js';
 import { Stat, Stats } from '../../ui/basics.js';
 import { isActive } from '../../data/job.js';
+import type { ProposalCounts } from '../../data/diagnosis.js';
 import type { Curve } from './curve.js';
+import { proposalFigures } from './proposals.js';
 import type { Results, SearchJob } from '../../data/search.js';
 
 /** The figures of a search: how good, how far, how much. */
-export function Figures(props: { job: SearchJob; verdict: Results['verdict'] | undefined; curve: Curve }) {
-  const { job, verdict, curve } = props;
+export function Figures(props: {
+  job: SearchJob;
+  verdict: Results['verdict'] | undefined;
+  curve: Curve;
+  proposals: ProposalCounts | undefined;
+}) {
+  const { job, verdict, curve, proposals } = props;
   const { budget, usage, progress } = job;
   const spent = budget.spent_usd ?? usage.total_cost_usd;
   return (
@@ -41,8 +48,23 @@ export function Figures(props: { job: SearchJob; verdict: Results['verdict'] | u
         {count(usage.total_tokens)}
         <span class="stat-more">{count(usage.calls)} calls</span>
       </Stat>
+      {proposals && <Proposals proposals={proposals} />}
       <Stat name="Verdict">{verdict ? words(verdict) : unknown}</Stat>
     </Stats>
+  );
+}
+
+function Proposals({ proposals }: { proposals: ProposalCounts }) {
+  const { total, parts } = proposalFigures(proposals);
+  return (
+    <Stat name="Proposals" hint="New texts that the model was asked for, and what became of them">
+      {count(total)}
+      {parts.map((part) => (
+        <span key={part} class="stat-more">
+          {part}
+        </span>
+      ))}
+    </Stat>
   );
 }
 

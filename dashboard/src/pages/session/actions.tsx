@@ -49,10 +49,7 @@ export function Actions(props: { session: Session; onDone: () => Promise<unknown
   return (
     <div class="actions" role="group" aria-label="Actions">
       {admitted.has('deploy') && (
-        <a
-          class={`button ${isOver && !isBaseline ? 'button-primary' : ''}`}
-          href={link(['deployments'], { source: session.session_id })}
-        >
+        <a class="button" href={link(['deployments'], { source: session.session_id })}>
           {isBaseline ? 'Deploy the baseline' : isOver ? 'Deploy the winner' : 'Deploy the best'}
         </a>
       )}

@@ -15,6 +15,7 @@ import { Head } from '../job/head.js';
 import { isActive } from '../../data/job.js';
 import { VerdictPanel } from '../search/verdict-panel.js';
 import { Actions } from './actions.js';
+import { SessionDiagnosis } from './diagnosis.js';
 import { sessionCandidates } from '../../data/candidates.js';
 import { client } from '../../data/client.js';
 import { PromptTab } from './prompt-tab.js';
@@ -68,11 +69,17 @@ export function SessionPage({ id }: { id: string }) {
   );
 }
 
-function Tab(props: { session: Session; results: Results | undefined; log: EventLog; onDone: () => Promise<unknown> }) {
-  const { session, results, log, onDone } = props;
+interface TabProps {
+  session: Session;
+  results: Results | undefined;
+  log: EventLog;
+  onDone: () => Promise<unknown>;
+}
+
+function Tab({ session, results, log, onDone }: TabProps) {
   switch (currentTab(tabs)) {
     case 'overview':
-      return <Overview session={session} results={results} log={log} />;
+      return <Overview session={session} results={results} log={log} onDone={onDone} />;
     case 'rows':
       return <SessionRows session={session} onDone={onDone} />;
     case 'candidates':
@@ -94,13 +101,14 @@ function Tab(props: { session: Session; results: Results | undefined; log: Event
   }
 }
 
-function Overview({ session, results, log }: { session: Session; results: Results | undefined; log: EventLog }) {
+function Overview({ session, results, log, onDone }: TabProps) {
   const curve = useEventFold(log, () => new Curve());
   return (
     <>
-      <Figures job={session} verdict={results?.verdict} curve={curve} />
-      <CurvePanel curve={curve} results={results} />
+      <SessionDiagnosis session={session} results={results} onDone={onDone} />
+      <Figures job={session} verdict={results?.verdict} curve={curve} proposals={results?.proposals} />
       <VerdictPanel status={session.status} results={results} />
+      <CurvePanel curve={curve} results={results} />
     </>
   );
 }

@@ -121,6 +121,47 @@ class BaselineComparison(TypedDict):
     rows_needed: Optional[int]
 
 
+class DiagnosedRow(TypedDict):
+    row: int
+    trace_id: str
+    expected: Optional[str]
+    answered: Optional[str]
+    cause: str
+    because: str
+
+
+class DiagnosisAction(TypedDict):
+    kind: str
+    label: str
+    limit: Optional[str]
+    to: Optional[float]
+    cost_usd: Optional[float]
+    prompt_addition: Optional[str]
+
+
+class Diagnosis(TypedDict):
+    """What happened in a run, and what to do now."""
+
+    code: str
+    sentence: str
+    facts: List[str]
+    rows: List[DiagnosedRow]
+    action: Optional[DiagnosisAction]
+
+
+class RefusedProposals(TypedDict):
+    cause: str
+    count: int
+    example: str
+
+
+class ProposalCounts(TypedDict):
+    written: int
+    accepted: int
+    rejected: int
+    refused: List[RefusedProposals]
+
+
 class SessionResults(TypedDict):
     session_id: str
     status: str
@@ -132,6 +173,8 @@ class SessionResults(TypedDict):
     history: List[HistoryEntry]
     stopped_by: Optional[str]
     error: Optional[str]
+    diagnosis: Optional[Diagnosis]
+    proposals: ProposalCounts
     verdict: Optional[str]
     comparison: Optional[BaselineComparison]
     usage: Usage
@@ -159,6 +202,7 @@ class EvaluationSummary(TypedDict):
 class EvaluationState(JobState):
     progress: Dict[str, int]
     summary: EvaluationSummary
+    diagnosis: Optional[Diagnosis]
     usage: Usage
     budget: Dict[str, Optional[float]]
 
@@ -195,6 +239,8 @@ class SeedEval(TypedDict):
 class GraphState(JobState):
     graph_gen_job_id: str
     best_reward: Optional[float]
+    diagnosis: Optional[Diagnosis]
+    proposals: ProposalCounts
     verdict: Optional[str]
     comparison: Optional[BaselineComparison]
 

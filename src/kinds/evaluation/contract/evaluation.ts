@@ -25,6 +25,7 @@ import { all, either, forbidden, required } from '../../../contracts/rules.js';
 import { webhookField } from '../../../contracts/webhook.js';
 import { seedsSchema } from '../../../contracts/seeds.js';
 import { costBudgetSchema, intervalSchema } from '../../../contracts/search.js';
+import { diagnosisSchema } from '../../../diagnosis/contract/diagnosis.js';
 import { wholeParameter } from '../../../contracts/validation.js';
 import { rowFilterFields, rowGroupSchema } from '../../../rows/contract/rows.js';
 import { sessionBudgetSchema } from '../../session/contract/create.js';
@@ -161,6 +162,7 @@ export const evaluationSchema = z
     ...summary,
     results: z.object(totals).optional().describe('Present when completed.'),
     summary: evaluationSummarySchema.describe('Results so far.'),
+    diagnosis: diagnosisSchema,
     judge_agreement: agreementSchema,
     candidate: z.object({ session_id: z.string().nullable(), candidate_id: z.string().nullable() }).nullable(),
     usage: usageSchema,

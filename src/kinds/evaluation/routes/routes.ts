@@ -19,6 +19,7 @@ import { readSeedOutputs } from '../../../rollouts/store/outputs.js';
 import { readUsage } from '../../../jobs/store/usage.js';
 import { resolveCandidate } from '../../../candidates/routes/choice.js';
 import { evaluationEstimate } from '../../../jobs/routes/cost-estimate.js';
+import { readEvaluationDiagnosis } from '../../../diagnosis/routes/read.js';
 import { readAgreement } from '../../../jobs/routes/agreement.js';
 import { storedRequest } from '../../../jobs/routes/creates.js';
 import type { Draft, HttpKind, JobRoute } from '../../../jobs/routes/kind.js';
@@ -77,6 +78,7 @@ async function readEvaluation(tx: Tx, job: JobRow<EvaluationHead>, deps: HttpDep
   const read = {
     totals: await readTotals(tx, job.jobId),
     agreement: await readAgreement(tx, job),
+    found: await readEvaluationDiagnosis(tx, job),
     usage: await readUsage(tx, job.jobId),
     concurrency: await readConcurrency(tx, job.jobId),
     cost: await readCostBudget(tx, job.jobId),

@@ -55,6 +55,7 @@ export function evaluationView(
   read: {
     totals: RolloutTotals;
     agreement: JudgeAgreement;
+    found: Pick<z.output<typeof evaluationSchema>, 'diagnosis'>;
     usage: Usage;
     concurrency: Concurrency;
     cost: CostBudget | null;
@@ -71,6 +72,7 @@ export function evaluationView(
       ? { results: { mean_reward, mean_reward_interval, total_tokens, total_cost_usd } }
       : {}),
     summary,
+    ...read.found,
     ...read.agreement,
     candidate: candidate && { session_id: candidate.sessionId, candidate_id: candidate.candidateId },
     usage: usageView(read.usage),

@@ -30,6 +30,7 @@ import {
 import { candidateSchema } from '../../../candidates/contract/candidate.js';
 import { policyOptimizationSchema } from '../../session/contract/create.js';
 import type { PolicySpec } from '../../../core/jobs/policy.js';
+import { diagnosisSchema, proposalCountsSchema } from '../../../diagnosis/contract/diagnosis.js';
 import { isObject } from '../../../util/json.js';
 
 const modelsSchema = z.array(policySchema.shape.model).min(1, 'must hold at least one model').max(10);
@@ -183,6 +184,8 @@ export const graphJobSchema = z
       .describe('The evaluated candidates that are not dominated in reward and cost, cheapest first.'),
     history: historySchema.describe('The best reward after each generation; generation 0 is the baseline.'),
     ...estimate,
+    diagnosis: diagnosisSchema,
+    proposals: proposalCountsSchema,
     ...outcome,
     usage: usageSchema,
     concurrency: concurrencySchema,

@@ -36,6 +36,7 @@ import { ApiError } from '../../../platform/http/server/errors.js';
 import { registerGraphDownload } from './download.js';
 import { plannedView } from '../../../candidates/routes/search-view.js';
 import { graphEstimate } from './cost-estimate.js';
+import { readSearchDiagnosis } from '../../../diagnosis/routes/read.js';
 import { registerLineage } from '../../../candidates/routes/routes.js';
 import { graphLineage } from './lineage.js';
 import { graphSpec } from './specs.js';
@@ -86,10 +87,12 @@ async function draftGraphJob(deps: HttpDeps, request: FastifyRequest, body: Crea
 
 async function readGraphJob(tx: Tx, job: JobRow<GraphHead>, deps: HttpDeps) {
   const candidates = await readCandidates(tx, job.jobId);
+  const usage = await readUsage(tx, job.jobId);
   const read = {
     candidates,
+    found: await readSearchDiagnosis(tx, job, { candidates, usage }),
     pareto: await readCostFront(tx, job.jobId, candidates),
-    usage: await readUsage(tx, job.jobId),
+    usage,
     resent: await readResent(tx, job.jobId),
     cost: await readCostBudget(tx, job.jobId),
     concurrency: await readConcurrency(tx, job.jobId),

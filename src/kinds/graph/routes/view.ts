@@ -65,6 +65,7 @@ export function graphView(
     cost: CostBudget | null;
     concurrency: Concurrency;
     split: SeedSplit;
+    found: Pick<z.output<typeof graphJobSchema>, 'diagnosis' | 'proposals'>;
   },
   deps: HttpDeps,
 ): z.output<typeof graphJobSchema> {
@@ -76,6 +77,7 @@ export function graphView(
     pareto: read.pareto,
     history: historyView(job),
     ...estimateView(job),
+    ...read.found,
     ...outcomeView(job),
     usage: usageView(read.usage),
     concurrency: concurrencyView(job, read.concurrency),

@@ -23,6 +23,7 @@ import {
 } from '../../../contracts/search.js';
 import { rowsViewSchema, splitSchema } from '../../../datasets/contract/rows.js';
 import { agreementSchema } from '../../../contracts/agreement.js';
+import { diagnosisSchema, proposalCountsSchema } from '../../../diagnosis/contract/diagnosis.js';
 import { sensorFields } from './sensors.js';
 
 const urls = {
@@ -109,6 +110,8 @@ export const sessionResultsSchema = z.object({
   history: historySchema.describe('The best reward after each generation; generation 0 is the baseline.'),
   stopped_by: z.string().nullable(),
   error: z.string().nullable(),
+  diagnosis: diagnosisSchema,
+  proposals: proposalCountsSchema,
   ...outcome,
   judge_agreement: agreementSchema,
   usage: usageSchema,

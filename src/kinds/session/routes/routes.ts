@@ -34,6 +34,7 @@ import { problems, sessionParams } from '../../../platform/http/server/schema.js
 import { sessionForm } from './existing-client.js';
 import { registerExtension } from './extend.js';
 import { readShorterPrompt } from '../../../candidates/routes/shorter-view.js';
+import { readSearchDiagnosis } from '../../../diagnosis/routes/read.js';
 import { registerLineage } from '../../../candidates/routes/routes.js';
 import { registerLevers } from './levers.js';
 import { sessionLineage } from './lineage.js';
@@ -128,12 +129,14 @@ function registerOwn(app: App, deps: HttpDeps, route: JobRoute<SessionHead>): vo
       const read = await deps.db.org(job.orgId, async (tx) => {
         const candidates = await readCandidates(tx, job.jobId);
         const prompt = bestCandidateId ? await readPrompt(tx, job.jobId, bestCandidateId) : null;
+        const usage = await readUsage(tx, job.jobId);
         return {
           candidates,
           prompt,
           shorter: await readShorterPrompt(tx, job.jobId, candidates, prompt),
           telemetry: await readTelemetry(tx, job),
-          usage: await readUsage(tx, job.jobId),
+          usage,
+          found: await readSearchDiagnosis(tx, job, { candidates, usage }),
           agreement: await readAgreement(tx, job),
         };
       });

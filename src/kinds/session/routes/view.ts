@@ -120,6 +120,7 @@ export function sessionResults(
     agreement: JudgeAgreement;
     prompt: Prompt | null;
     shorter: z.output<typeof sessionResultsSchema>['shorter_prompt'];
+    found: Pick<z.output<typeof sessionResultsSchema>, 'diagnosis' | 'proposals'>;
   },
 ): z.output<typeof sessionResultsSchema> {
   const candidates = read.candidates.map(candidateView);
@@ -134,6 +135,7 @@ export function sessionResults(
     best_prompt: read.prompt?.messages ? { messages: rendered(read.prompt), reward } : null,
     stopped_by: job.stoppedBy,
     error: job.errorDetails?.message ?? null,
+    ...read.found,
     ...outcomeView(job),
     ...read.agreement,
     usage: usageView(read.usage),

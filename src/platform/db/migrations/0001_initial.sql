@@ -422,6 +422,8 @@ create table events (
   primary key (job_id, seq),
   unique (job_id, key)
 );
+-- Why proposals became no candidates.
+create index events_failed_proposals on events (job_id) where type = 'proposal_failed';
 
 
 -- The webhook of a job. waiting: the job has not ended; due: it has; sending: its workflow delivers.

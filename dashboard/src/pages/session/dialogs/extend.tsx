@@ -28,9 +28,14 @@ function limitsOf({ budget, algorithm, progress }: Session): LimitField[] {
   ];
 }
 
-/** New totals for a session that has ended. */
-export function ExtendDialog({ session, onClose, onDone }: DialogProps) {
-  const [given, setGiven] = useState<Partial<Record<Limit, string>>>({});
+/** New totals for a session that has ended; `totals` are filled in. */
+export function ExtendDialog({
+  session,
+  totals = {},
+  onClose,
+  onDone,
+}: DialogProps & { totals?: Partial<Record<Limit, string>> }) {
+  const [given, setGiven] = useState(totals);
   const [key, setKey] = useState('');
   const run = async () => {
     const limits = Object.entries(given).filter(([, text]) => text !== '');

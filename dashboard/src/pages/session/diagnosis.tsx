@@ -1,0 +1,74 @@
+import { useState } from 'preact/hooks';
+import type { Diagnosis } from '../../data/diagnosis.js';
+import type { Results, Session } from '../../data/session/types.js';
+import { link } from '../../util/router.js';
+import { ActionButton } from '../../ui/basics.js';
+import { DiagnosisPanel } from '../job/diagnosis-panel.js';
+import type { PromptMessage } from '../new/draft.js';
+import { newRunFrom } from '../new/from-run.js';
+import { actionsOf } from './admitted.js';
+import { ExtendDialog } from './dialogs/extend.js';
+
+interface Props {
+  session: Session;
+  results: Results | undefined;
+  onDone: () => Promise<unknown>;
+}
+
+/** What happened in a session, with a button for what to do now. */
+export function SessionDiagnosis({ session, results, onDone }: Props) {
+  const [isExtending, setExtending] = useState(false);
+  const { diagnosis } = results ?? {};
+  const action = diagnosis?.action;
+  const totals = action?.limit ? { [action.limit]: String(action.to) } : {};
+  return (
+    <>
+      <DiagnosisPanel
+        jobId={session.job_id}
+        diagnosis={diagnosis}
+        button={action && buttonOf({ action, session, results: results!, extend: () => setExtending(true) })}
+      />
+      {isExtending && (
+        <ExtendDialog session={session} totals={totals} onDone={onDone} onClose={() => setExtending(false)} />
+      )}
+    </>
+  );
+}
+
+/** Undefined: the form of new runs has no such run. */
+function buttonOf(of: {
+  action: NonNullable<Diagnosis['action']>;
+  session: Session;
+  results: Results;
+  extend: () => void;
+}) {
+  const { action, session, results, extend } = of;
+  const { kind, label, prompt_addition: addition } = action;
+  switch (kind) {
+    case 'extend':
+      return actionsOf(session).has('extend') ? (
+        <button type="button" class="button button-primary" onClick={extend}>
+          {label}
+        </button>
+      ) : undefined;
+    case 'deploy':
+      return (
+        <a
+          class={`button ${results.best_candidate?.is_baseline ? '' : 'button-primary'}`}
+          href={link(['deployments'], { source: session.session_id })}
+        >
+          {label}
+        </a>
+      );
+    case 'new_run':
+    case 'more_rows': {
+      if (!session.dataset) return undefined;
+      const messages = (results.best_prompt?.messages ?? []) as PromptMessage[];
+      return (
+        <ActionButton kind="primary" run={() => newRunFrom('session', session, messages, addition)}>
+          {label}
+        </ActionButton>
+      );
+    }
+  }
+}
