@@ -28,6 +28,7 @@ const tools = [
   'candidate',
   'trace',
   'compare',
+  'health',
   'control',
   'deploy',
 ];

@@ -43,7 +43,8 @@ const environment = () => ({ RATCHET_URL: on.service.url, RATCHET_API_KEY: on.se
 test('the tools say what they take, and which of them only read', async () => {
   const { tools: listed } = await tools.client.listTools();
   const reading = listed.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name);
-  expect(reading).toEqual(['list_jobs', 'watch', 'results', 'list_candidates', 'candidate', 'trace', 'compare']);
+  const ofJobs = ['list_jobs', 'watch', 'results', 'list_candidates', 'candidate', 'trace', 'compare'];
+  expect(reading).toEqual([...ofJobs, 'health']);
   const others = ['control', 'deploy', 'migrate', 'checkup', 'improve'];
   expect(listed.map(({ name }) => name)).toEqual(['evaluate', 'optimize', ...reading, ...others]);
   for (const { description, inputSchema } of listed) {
