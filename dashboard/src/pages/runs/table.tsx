@@ -4,6 +4,7 @@ import { count, dollars, reward, shortId } from '../../util/format.js';
 import { link, pageOf, setQuery } from '../../util/router.js';
 import { isActive } from '../../data/job.js';
 import { Badge, StuckBadge, Tag, Time } from '../../ui/basics.js';
+import { Slowdown } from '../../ui/health-strip.js';
 
 interface Marked {
   id: string;
@@ -102,7 +103,7 @@ function RunRow({ run }: { run: Run }) {
         ))}
       </td>
       <td class="short">
-        <Badge status={run.status} /> <StuckBadge stuck={run.stuck} />
+        <Badge status={run.status} /> <StuckBadge stuck={run.stuck} /> <Slowdown id={run.job_id} />
       </td>
       <td class="number">{reward(rewardOf(run))}</td>
       <td class="short">
