@@ -10,16 +10,19 @@ import { ComparePage } from './pages/compare/page.js';
 import { EvaluationPage } from './pages/evaluation/page.js';
 import { GraphPage } from './pages/graph/page.js';
 import { NewRunPage } from './pages/new/page.js';
+import { NowPage } from './pages/now/page.js';
 import { PlaygroundPage } from './pages/playground/page.js';
 import { RunsPage } from './pages/runs/page.js';
 import { SessionPage } from './pages/session/page.js';
 import { SignIn } from './pages/sign-in.js';
 import { route, link } from './util/router.js';
 import { Heading } from './ui/heading.js';
+import { HealthStrip, SilenceBanner } from './ui/health-strip.js';
 import { ThemeButton } from './ui/theme.js';
 
 const sections = [
   { name: 'Runs', parts: [] },
+  { name: 'Now', parts: ['now'] },
   { name: 'New run', parts: ['new'] },
   { name: 'Data sets', parts: ['datasets'] },
   { name: 'Deployments', parts: ['deployments'] },
@@ -34,6 +37,7 @@ export function App() {
         Skip to the content
       </a>
       <Header />
+      <SilenceBanner />
       <main id="main" tabIndex={-1}>
         <Page />
       </main>
@@ -61,6 +65,7 @@ function Header() {
           </a>
         ))}
       </nav>
+      <HealthStrip />
       <div class="top-end">
         <a href="/docs">API</a>
         <ThemeButton />
@@ -78,6 +83,7 @@ const pages = new Map<string, () => ComponentChildren>([
   ['new', NewRunPage],
   ['compare', ComparePage],
   ['datasets', DatasetsPage],
+  ['now', NowPage],
   ['playground', PlaygroundPage],
   [jobKinds.deployment.page, DeploymentsPage],
 ]);

@@ -213,6 +213,8 @@ def test_compare_and_deployment(client, evaluation):
     assert [hour["requests"] for hour in deployment.history(per="minute")["data"]] == [1]
     assert deployment.failures()["data"] == []
     assert deployment.get()["retires"] is None
+    health = client.health()
+    assert (health["state"], health["service"]["ready"]) == ("ok", True)
     retirements = client.retirements(within_days=0, all=True)
     assert (retirements["retirements"], retirements["complete"]) == ([], True)
 

@@ -97,6 +97,11 @@ export class Ratchet extends Operations {
     return this.request('listProviders', options);
   }
 
+  /** What is slow or failing now, and which jobs and deployments it affects. */
+  health(options?: CallOptions): Promise<Answer<'getHealth'>> {
+    return this.request('getHealth', options);
+  }
+
   /** Deployments and open jobs that name a model with a known end, the live ones first. */
   retirements(query: Query<'listRetirements'> = {}, options?: CallOptions): Promise<Answer<'listRetirements'>> {
     return this.request('listRetirements', { ...options, query });

@@ -19,6 +19,7 @@ import { watchSearchAttributes } from '../platform/temporal/search-attributes.js
 import { createScheduler } from '../platform/temporal/schedules.js';
 import { startWorkflow } from '../platform/temporal/starter.js';
 import { startDueRuns } from '../schedules/routes/due-runs.js';
+import { readTaskQueues } from '../platform/temporal/task-queues.js';
 import { anyWorker } from '../platform/temporal/worker-checks.js';
 import { version } from './version.js';
 import type { WorkerProcess } from './worker-process.js';
@@ -77,6 +78,7 @@ export async function startApi(shared: Shared, { port, loginTokens, worker }: Ap
     ...checks(shared),
     startProblem: () => attributes.current(),
     readiness,
+    taskQueues: () => readTaskQueues(temporal),
     registerInference: inferenceRoutes(shared, db),
     tracing,
     observe: metrics.request,

@@ -29,6 +29,7 @@ const tools = [
   'candidate',
   'trace',
   'compare',
+  'health',
   'control',
   'deploy',
   'migrate',

@@ -53,6 +53,7 @@ test('the tools say what they take, and which of them only read', async () => {
     'candidate',
     'trace',
     'compare',
+    'health',
   ]);
   const others = ['control', 'deploy', 'migrate', 'checkup', 'improve'];
   expect(listed.map(({ name }) => name)).toEqual(['evaluate', 'optimize', ...reading, ...others]);

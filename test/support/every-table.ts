@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { paused } from '../../src/core/events/jobs.js';
 import type { Db } from '../../src/platform/db/db.js';
 import { writeCounters } from '../../src/kinds/deployment/store/counters.js';
+import { noCalls, writeCalls } from '../../src/health/store/provider-calls.js';
 import { writeUses } from '../../src/kinds/deployment/store/uses.js';
 import { beginCanary } from '../../src/core/deployments/canary/canary.js';
 import { noCounts } from '../../src/core/deployments/canary/counts.js';
@@ -52,6 +53,7 @@ export const tables = [
   'candidates',
   'rollouts',
   'model_calls',
+  'provider_calls',
   'job_usage',
   'daily_spend',
   'stored_bytes',
@@ -184,6 +186,8 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
     const at = new Date().toISOString();
     const failures = [{ deploymentId, answerId: 'a', at, status: 502, code: 'c', message: '', latencyMs: 1 }];
     await writeCounters(tx, org, { counters: [counterOf({ deploymentId })], spend: [spend], episodes, failures });
+    const called = { provider: 'p', model: 'm', startMs: 0, counterId: randomUUID(), ...noCalls(), calls: 1 };
+    await writeCalls(tx, org, [called]);
     await writeUses(tx, org, [{ subject: 'deployment name', counterId: randomUUID(), tokens: 1, usd: 1 }]);
     const texts = { provider: 'p', model: 'm', request: '{}', answer: '{}' };
     const totals = { outcome: 'ok' as const, latencyMs: 1, promptTokens: 1, completionTokens: 1, costUsd: 0 };

@@ -1,6 +1,7 @@
 import { computed } from '@preact/signals';
 import { Ratchet } from '../../../src/client/index.js';
 import { apiKey, signOut } from './access.js';
+import { noteAnswer, noteSilence } from './connection.js';
 
 /** The client of this page's service, with the key of the browser. */
 export const client = computed(
@@ -11,7 +12,11 @@ export const client = computed(
 const fetchWith =
   (key: string | null) =>
   async (url: string, init: RequestInit): Promise<Response> => {
-    const answer = await fetch(url, init);
+    const answer = await fetch(url, init).catch((error: unknown) => {
+      noteSilence(init.signal);
+      throw error;
+    });
+    noteAnswer();
     if (answer.status === 401 && apiKey.peek() === key) signOut('The API key is not valid any more; sign in again.');
     return answer;
   };

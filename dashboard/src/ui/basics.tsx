@@ -1,6 +1,7 @@
 /** Small parts of all pages. */
 import { cloneElement, isValidElement, type ComponentChildren, type JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
+import { isSilence, silentSince } from '../data/connection.js';
 import { ago, clock, fullClock, messageOf, words } from '../util/format.js';
 
 /** A status with its color; `text` says it in other words. */
@@ -43,7 +44,8 @@ export function Clock({ at }: { at: string }) {
 
 /** A failure, where it happened. */
 export function Problem({ error }: { error: unknown }) {
-  if (error === undefined || error === null) return null;
+  // One banner says that the service does not answer.
+  if (error === undefined || error === null || (silentSince.value !== null && isSilence(error))) return null;
   return (
     <p class="problem" role="alert">
       {messageOf(error)}

@@ -31,6 +31,10 @@ const short = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 4 });
 /** A number with thousands apart: whole, or with four significant digits. */
 export const decimal = (value: number): string => (Number.isInteger(value) ? whole : short).format(value);
 
+/** A rate with two digits, which are all that it deserves. */
+export const pace = (value: number): string =>
+  value >= 10 ? whole.format(Math.round(value)) : String(Number(value.toPrecision(2)));
+
 export function milliseconds(value: number | null | undefined): string {
   if (value === null || value === undefined) return unknown;
   return value < 1_000 ? `${Math.round(value)} ms` : duration(value);

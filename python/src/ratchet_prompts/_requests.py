@@ -175,6 +175,10 @@ def compare(a: str, b: str) -> Request:
     return Request("GET", "/api/v1/compare", {"a": a, "b": b})
 
 
+def health() -> Request:
+    return Request("GET", "/api/v1/health")
+
+
 def retirements(within_days: Optional[int], all: bool) -> Request:
     query = {} if within_days is None else {"within_days": within_days}
     return Request("GET", "/api/v1/models/retirements", {**query, "all": "true" if all else "false"})

@@ -75,6 +75,10 @@ class Client:
         """Whether `b` is better than `a`: evaluations, sessions, candidates or deployments."""
         return cast(t.Comparison, self._http.json(requests.compare(a, b)))
 
+    def health(self) -> t.Health:
+        """What is slow or failing now, and which jobs and deployments it affects."""
+        return cast(t.Health, self._http.json(requests.health()))
+
     def retirements(self, *, within_days: Optional[int] = None, all: bool = False) -> t.Retirements:
         """Deployments and open jobs that name a model with a known end, the live ones first."""
         return cast(t.Retirements, self._http.json(requests.retirements(within_days, all)))

@@ -62,6 +62,7 @@ export async function doctor(
     const checks = [
       ...(await serviceChecks(client)),
       await retirementCheck(client),
+      await providersCheck(client),
       ...taken.map(({ checks: [first] }) => first!),
       ...(await Promise.all(others.map((name) => modelCheck(client, name)))),
       ...(url === undefined ? [] : await containerChecks(client, url, model)),
@@ -88,6 +89,18 @@ async function retirementCheck(client: Ratchet): Promise<Check> {
   const ended = retirements.filter(({ days_left: left }) => left < 0);
   const told = [...(ended.length > 0 ? ended : retirements)].map(retirementWords);
   return { name: 'models in use stay', ok: ended.length === 0, detail: firstFew([...new Set(told)], 5) };
+}
+
+/** Providers by their latest calls: a failing one fails, a slow or throttled one is told. */
+async function providersCheck(client: Ratchet): Promise<Check> {
+  const { providers } = await client.health();
+  const troubled = providers.filter(({ state }) => state !== 'ok');
+  const told = troubled.map(({ provider, model, state, since, because }) => {
+    const cause = because === null ? '' : ` (${because})`;
+    return `${provider}/${model} is ${state}${cause}${since === null ? '' : ` since ${since}`}`;
+  });
+  const ok = !troubled.some(({ state }) => state === 'failing');
+  return { name: 'providers answer as usual', ok, detail: firstFew(told, 5) };
 }
 
 function retirementWords({ kind, id, name, provider, model, shutdown_date: date, ...end }: Retirement): string {

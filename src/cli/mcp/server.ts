@@ -3,6 +3,7 @@ import { version } from '../../service/version.js';
 import type { Files } from '../task/files.js';
 import { registerCheckupTools } from './checkups.js';
 import { registerDeploymentTools, registerMigrationTool } from './deployments.js';
+import { registerHealthTool } from './health.js';
 import { registerControlTool, registerJobTools } from './jobs.js';
 import { registerResultTools } from './results.js';
 import type { ToolService } from './service.js';
@@ -27,6 +28,7 @@ export function createMcpServer(service: ToolService, files: Files): McpServer {
   registerTaskTools(server, service, files);
   registerJobTools(server, service);
   registerResultTools(server, service);
+  registerHealthTool(server, service);
   registerControlTool(server, service);
   registerDeploymentTools(server, service, files);
   registerMigrationTool(server, service);

@@ -27,12 +27,17 @@ export interface OpenJob extends Record<string, unknown> {
   spec: StoredSpec;
 }
 
+/** SQL of a spec without its texts and seeds: the models stay. */
+export const specOfModels = (spec: string) =>
+  `(${spec} - '{initialPrompt,candidate,initialGraph,search,seeds,gate}'::text[]) #- '{source,messages}' #- '{session,search}'
+     #- '{session,initialPrompt}' #- '{improve,session,search}' #- '{improve,session,initialPrompt}' #- '{parts,rows,gate}'
+     #- '{parts,traffic,gate}'`;
+
 /** The open jobs of the organization. */
 export async function listOpenSpecs(tx: Tx, limit: number): Promise<OpenJob[]> {
   return tx.query<OpenJob>(
     `select id, kind, case when kind = 'deployment' then spec->>'name' else name end as name,
-            (spec - '{initialPrompt,candidate,initialGraph,search,seeds,gate}'::text[]) #- '{source,messages}' #- '{session,search}' #- '{session,initialPrompt}'
-              #- '{improve,session,search}' #- '{improve,session,initialPrompt}' #- '{parts,rows,gate}' #- '{parts,traffic,gate}' as spec
+            ${specOfModels('spec')} as spec
        from jobs
       where org_id = current_setting('app.org') and status in ('pending', 'running', 'paused') and key_id is not null
         and not deleted limit $1`,

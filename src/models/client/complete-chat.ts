@@ -15,6 +15,7 @@ import { boundDepth, cutErrorText, field } from '../../clients/net/untrusted.js'
 import { asObject } from '../../util/json.js';
 import { cutToBytes } from '../../util/text.js';
 import { tracedChat } from './traced-call.js';
+import { endedByUs } from './try-outcome.js';
 
 type Failure = Extract<ChatResult, { ok: false }>;
 interface Retryable {
@@ -72,9 +73,9 @@ async function tryOnce(
     return { ok: false, code: 'cost_not_bounded', message: allowed.message, infrastructure: false };
   }
   const startedAt = performance.now();
-  const settle = async (status: number | null, cost: CallCost): Promise<void> => {
+  const settle = async (status: number | null, cost: CallCost, code: string | null): Promise<void> => {
     const seconds = (performance.now() - startedAt) / 1_000;
-    providers.observer.modelCall({ ...policy, purpose: asker, status, seconds, ...cost });
+    providers.observer.modelCall({ ...policy, purpose: asker, status, code, seconds, ...cost });
     await meter?.close(cost);
   };
   const asked = { provider: policy.provider, added, ...(question && { question }) };
@@ -85,20 +86,21 @@ async function tryOnce(
     );
   } catch (error) {
     if (error instanceof StreamedError && !signal.aborted) {
-      await settle(null, unknownCost);
+      await settle(null, unknownCost, null);
       const message = `The provider "${policy.provider}" ended its answer to the ${asker} with an error: ${cutErrorText(error.message, 1_024)}`;
       return { failure: { ok: false, code: `${asker}_refused`, message, infrastructure: true }, retryAfter: null };
     }
     const fault = signal.aborted ? null : providerError(policy.provider, error);
     const unsent = fault instanceof ProviderError && wasNotSent(fault);
-    await settle(null, unsent ? noCost : unknownCost);
+    const code = signal.aborted ? endedByUs : fault instanceof ProviderError ? fault.code : null;
+    await settle(null, unsent ? noCost : unknownCost, code);
     signal.throwIfAborted();
     if (!(fault instanceof ProviderError)) throw error;
-    const { code, message, retryAfterS, isLasting, unsent: cause } = fault;
+    const { message, retryAfterS, isLasting, unsent: cause } = fault;
     const later = retryAfterS !== null && { retryAfterS };
     const failure: Failure = {
       ok: false,
-      code,
+      code: fault.code,
       message,
       infrastructure: true,
       ...(isLasting && { isLasting }),
@@ -109,13 +111,15 @@ async function tryOnce(
   }
   const { status, retryAfter, shouldRetry, text, completion } = sent;
   if (status < 300) {
-    await settle(status, costOf(policy.provider, policy.model, completion));
+    await settle(status, costOf(policy.provider, policy.model, completion), null);
     return read(policy, asker, sent, performance.now() - startedAt);
   }
-  await settle(status, completion ? costOf(policy.provider, policy.model, completion) : noCost);
+  const call = refusedCall(status, text);
+  const cost = completion ? costOf(policy.provider, policy.model, completion) : noCost;
+  await settle(status, cost, call.codes[0] ?? null);
   const cut = cutErrorText(text, 1_024);
   const message = `The provider "${policy.provider}" answered the ${asker} with ${status}: ${cut}`;
-  const judged = judgeRefusal(refusedCall(status, text), { shouldRetry });
+  const judged = judgeRefusal(call, { shouldRetry });
   const infrastructure = judged.scope !== 'request';
   const refused = { ...judged, status, retryAfter, text: cut };
   if (judged.scope === 'key') {

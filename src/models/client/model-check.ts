@@ -53,16 +53,16 @@ export async function checkModel(
     const body = { model, messages: plain, max_tokens: maxTokens, ...fields };
     const startedAt = performance.now();
     const seconds = () => (performance.now() - startedAt) / 1_000;
-    const note = (status: number | null, cost: CallCost) => {
+    const note = (status: number | null, cost: CallCost, code: string | null = null) => {
       costs.push(cost);
-      client.observer.modelCall({ provider, model, purpose: 'check', status, seconds: seconds(), ...cost });
+      client.observer.modelCall({ provider, model, purpose: 'check', status, code, seconds: seconds(), ...cost });
     };
     try {
       return await withTimeout(callTimeoutMs, signal, async (bounded) => {
         const { status, opened, left, contentType } = await askProvider(client, { provider, body }, bounded);
         if (opened.kind === 'refused') {
-          note(opened.status, opened.billed ? costOf(provider, model, opened.billed) : noCost);
-          const { message } = refusedCall(opened.status, opened.text);
+          const { message, codes } = refusedCall(opened.status, opened.text);
+          note(opened.status, opened.billed ? costOf(provider, model, opened.billed) : noCost, codes[0]);
           return { ok: false, why: `${opened.status}: ${cutErrorText(message, 512)}` };
         }
         const completion = opened.kind === 'whole' ? opened.completion : await foldStream(opened.bytes);
@@ -74,7 +74,8 @@ export async function checkModel(
       signal.throwIfAborted();
       const fault = error instanceof StreamedError ? error : providerError(provider, error);
       if (!(fault instanceof ProviderError || fault instanceof StreamedError)) throw fault;
-      note(null, fault instanceof ProviderError && wasNotSent(fault) ? noCost : unknownCost);
+      const isOurs = fault instanceof ProviderError;
+      note(null, isOurs && wasNotSent(fault) ? noCost : unknownCost, isOurs ? fault.code : null);
       return { ok: false, why: cutErrorText(fault.message, 512) };
     }
   };

@@ -22,6 +22,8 @@ export interface ModelTry extends Omit<CallCost, 'costSource'> {
   model: string;
   purpose: string;
   status: number | null;
+  /** Of its error; null: none. */
+  code: string | null;
   seconds: number;
 }
 
@@ -30,6 +32,11 @@ export interface ModelObserver {
   modelCall(call: ModelTry): void;
   /** Called before a try that follows a failed one. */
   retry(provider: string): void;
+}
+
+/** The same of all payers; null: the service itself. */
+export interface CallObserver extends Pick<ModelObserver, 'retry'> {
+  modelCall(call: ModelTry, payer: Payer | null): void;
 }
 
 /** Sends chat completion requests to providers. */
@@ -81,7 +88,7 @@ export interface ProviderOptions {
   /** Called before each call of a payer. Default: no quota. */
   checkSpend?: (payer: Payer) => Promise<SpendCheck>;
   /** Default: none. */
-  observer?: ModelObserver;
+  observer?: CallObserver;
   /** Of an answer without `stream`; default 8 MiB. */
   maxAnswerBytes?: number;
 }
@@ -130,8 +137,12 @@ export function createProviders(
     const used = { ...endpoint, url: modelsUrl(endpoint.url), ...(ownKey !== null && { apiKey: ownKey }) };
     return connections.ask(used, { json: null, stream: false }, signal);
   });
+  const observerOf = (payer: Payer | null): ModelObserver => ({
+    modelCall: (call) => observer.modelCall(call, payer),
+    retry: (provider) => observer.retry(provider),
+  });
   return {
-    observer,
+    observer: observerOf(null),
     trace: null,
     listedEnds,
     list: (own) => configured.list(own),
@@ -139,7 +150,7 @@ export function createProviders(
     lessonsOf,
     send: (...call) => sendWith(null, ...call),
     forPayer: (payer, trace = null) => ({
-      observer,
+      observer: observerOf(payer),
       trace,
       lessonsOf,
       send: async (name, ...call) => {

@@ -1,5 +1,5 @@
 import { JsonText } from '../../platform/db/json.js';
-import { parseObject } from '../../clients/net/untrusted.js';
+import { field, parseObject } from '../../clients/net/untrusted.js';
 import { tracedAnswer } from '../client/traced-call.js';
 import type { ForwardedCall } from './call.js';
 import type { CallResult } from './record.js';
@@ -17,6 +17,7 @@ export function observe(
     model: upstream.model,
     purpose,
     status,
+    code: status < 300 ? null : codeIn(response),
     seconds: latencyMs / 1_000,
   });
   client.trace?.({
@@ -28,4 +29,9 @@ export function observe(
     error: status >= 300 ? String(status) : null,
     answer: tracedAnswer(response instanceof JsonText ? parseObject(response.text) : response),
   });
+}
+
+function codeIn(response: unknown): string | null {
+  const code = field(field(response, 'error'), 'code');
+  return typeof code === 'string' ? code : null;
 }

@@ -37,6 +37,7 @@ import { registerKind } from '../../jobs/routes/routes.js';
 import { registerWebhooks } from '../../jobs/routes/webhooks.js';
 import { registerCompare } from '../../jobs/routes/compare.js';
 import { registerHealth } from './server/health.js';
+import { registerHealthOfCalls } from '../../health/routes/routes.js';
 import { createAdmission } from './admission/admission.js';
 import { overCapacity } from './admission/gate.js';
 import { registerHosts } from './server/hosts.js';
@@ -168,6 +169,7 @@ async function registerRoutes(app: App, deps: HttpDeps): Promise<void> {
   if (deps.codec) registerCodec(app, deps.codec);
   registerProviders(app, deps);
   registerRetirements(app, deps);
+  registerHealthOfCalls(app, deps);
   for (const kind of kinds) registerKind(app, deps, kind);
   registerDeployments(app, deps);
   registerMigrations(app, deps);

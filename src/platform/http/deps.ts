@@ -18,6 +18,7 @@ import type { Commander } from '../temporal/commands.js';
 import type { Scheduler } from '../temporal/schedules.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import type { Check } from '../temporal/readiness.js';
+import type { TaskQueueBacklog } from '../temporal/task-queues.js';
 import type { LoginTokens } from './dashboard/login-tokens.js';
 
 /** Fastify with zod as the type provider. */
@@ -95,6 +96,8 @@ export interface HttpDeps {
   /** Why a workflow cannot start in the namespace, or null; also null while Temporal is away. */
   startProblem(): Promise<string | null>;
   readiness(): Promise<Check[]>;
+  /** Tasks that wait for a worker. Rejects while Temporal is away. */
+  taskQueues(): Promise<TaskQueueBacklog[]>;
   /** The organization of a job's inference key; null: not a key of this job. */
   verifyInferenceKey(presented: string, job: { jobId: string; rolloutId: string }): string | null;
   /** null: no login links, as the API key is not known to this process alone. */

@@ -73,6 +73,7 @@ const tables = [
   'deployment_judgements',
   'deployment_judges',
   'daily_spend',
+  'provider_calls',
   'stored_bytes',
   'audit_log',
   'api_keys',
@@ -112,6 +113,7 @@ export async function deleteOldTraffic(db: Db, orgId: string, now = Date.now()):
   const ofPeriod = (period: Period) => `width = '${period}' and start`;
   await deleteBefore(db, orgId, 'episode_answers', 'created_at', now - keptMs.hour);
   await deleteBefore(db, orgId, 'deployment_failures', 'at', now - failuresMs);
+  await deleteBefore(db, orgId, 'provider_calls', 'start', now - dayMs);
   for (const table of ['deployment_counters', 'deployment_metrics'])
     for (const period of periods) await deleteBefore(db, orgId, table, ofPeriod(period), now - keptMs[period]);
 }

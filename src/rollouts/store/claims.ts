@@ -1,6 +1,7 @@
 import type { EmptyCounts } from '../../core/answers/empty-answers.js';
 import type { OutcomeCounts } from '../../core/jobs/failures.js';
 import type { Tx } from '../../platform/db/db.js';
+import { countedPace } from './outcome-counts.js';
 
 /** A rollout that this runner has claimed and must run. */
 export interface Claim {
@@ -58,6 +59,7 @@ export async function renewAndClaim(tx: Tx, renewals: readonly Renewal[]): Promi
               reward_sum = c.reward_sum + g.reward_sum,
               rollouts_with_feedback = c.rollouts_with_feedback + g.with_feedback,
               empty_answers = g.empty_answers,
+              ${countedPace('c', 'g.succeeded + g.failed - c.rollouts_succeeded - c.rollouts_failed')},
               lease_expires_at = clock_timestamp() + make_interval(secs => g.seconds)
          from given g where c.job_id = g.job_id and c.lease_token = g.token
      ), started as (

@@ -30,3 +30,17 @@ export async function countDistinct(tx: Tx, jobId: string): Promise<{ succeeded:
   );
   return row!;
 }
+
+/**
+ * SQL of an update of the control row `c` that counts `added` outcomes for `paceOf`: in the minute
+ * of the last one, and in the minute before.
+ */
+export function countedPace(c: string, added: string): string {
+  const minute = `date_trunc('minute', now())`;
+  const last = `date_trunc('minute', ${c}.last_outcome_at)`;
+  const isNew = `${added} > 0`;
+  return `last_outcome_at = case when ${isNew} then now() else ${c}.last_outcome_at end,
+    outcomes_in_minute = case when ${isNew} and ${last} is distinct from ${minute} then ${added} else ${c}.outcomes_in_minute + ${added} end,
+    outcomes_before = case when not (${isNew}) or ${last} = ${minute} then ${c}.outcomes_before
+                           when ${last} = ${minute} - interval '1 minute' then ${c}.outcomes_in_minute else 0 end`;
+}

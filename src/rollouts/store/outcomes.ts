@@ -1,3 +1,4 @@
+import { countedPace } from './outcome-counts.js';
 import { taskIdOf } from './task-id.js';
 import type { EmptyReason } from '../../core/answers/ending.js';
 import type { NewEvent } from '../../core/events/event.js';
@@ -165,8 +166,8 @@ async function countSucceeded(
   { reward, hasFeedback }: { reward: number | null; hasFeedback: boolean },
 ): Promise<void> {
   await tx.query(
-    `update job_controls
-        set rollouts_succeeded = rollouts_succeeded + 1, connect_failures = 0,
+    `update job_controls c
+        set rollouts_succeeded = rollouts_succeeded + 1, connect_failures = 0, ${countedPace('c', '1')},
             reward_low = least(reward_low, $2), reward_high = greatest(reward_high, $2),
             reward_sum = reward_sum + $4, rollouts_with_feedback = rollouts_with_feedback + $3
       where job_id = $1`,

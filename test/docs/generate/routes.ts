@@ -22,6 +22,7 @@ const explained: [path: RegExp, page: string][] = [
   [/\/provider-keys/, 'access.md#provider-keys'],
   [/\/audit-log/, 'access.md#audit-log'],
   [/\/readyz|\/livez/, '../operations.md#health-and-metrics'],
+  [/\/v1\/health$/, 'health.md'],
   [/\/providers$/, 'providers.md'],
 ];
 const pageOfTag: Record<string, string> = {

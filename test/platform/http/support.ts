@@ -194,6 +194,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}, databaseUrl?:
     checkModel: () => Promise.reject(new Error('no model here')),
     startProblem: async () => null,
     readiness: async () => [{ name: 'database', ok: true, detail: null }],
+    taskQueues: async () => [],
     verifyInferenceKey: (presented, job) => (presented === `rip_${job.jobId}_${job.rolloutId}` ? 'default' : null),
     registerInference: () => {},
     tracing: null,

@@ -4,6 +4,7 @@ import { link } from '../../util/router.js';
 import { Badge, StuckBadge, Tag, Time } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
 import type { Job } from '../../data/job.js';
+import { LivePace, slowdownOf } from './live.js';
 
 /** Which job it is, what can be done with it, and what went wrong. */
 export function Head(props: { job: Job; kind: string; facts: ComponentChildren; actions: ComponentChildren }) {
@@ -37,6 +38,7 @@ export function Head(props: { job: Job; kind: string; facts: ComponentChildren; 
           {job.notes}
         </p>
       )}
+      <LivePace job={job} />
       <Failure job={job} kind={kind} />
       <Warnings job={job} />
     </>
@@ -77,14 +79,13 @@ function Failure({ job: { error, error_details: details }, kind }: { job: Job; k
   );
 }
 
-function Warnings({ job: { warnings, concurrency, webhook, stuck } }: { job: Job }) {
+function Warnings({ job }: { job: Job }) {
+  const { warnings, webhook, stuck } = job;
   const all = [...warnings];
   if (stuck)
     all.push(`The job is stuck: its workflow task fails and is retried. ${words(stuck.cause)}: ${stuck.message}`);
-  if (concurrency.lowered_because)
-    all.push(
-      `${concurrency.limit} of ${concurrency.max_concurrent} rollouts at a time: ${concurrency.lowered_because}`,
-    );
+  const slowdown = slowdownOf(job);
+  if (slowdown !== null) all.push(slowdown);
   if (webhook?.status === 'failed') all.push(`The webhook to ${webhook.origin} failed: ${webhook.last_error ?? ''}`);
   if (all.length === 0) return null;
   return (

@@ -292,6 +292,70 @@ class Retirements(TypedDict):
     complete: bool
 
 
+class CallWindow(TypedDict):
+    calls: int
+    errors: Dict[str, int]
+    throttled: int
+    p50_ms: Optional[float]
+    p95_ms: Optional[float]
+    error_rate: Optional[float]
+
+
+class CalledHealth(TypedDict):
+    state: str
+    since: Optional[str]
+    because: Optional[str]
+    last_minute: CallWindow
+    last_15_minutes: CallWindow
+    last_hour: CallWindow
+    minutes: List[Dict[str, Any]]
+
+
+class ProviderHealth(CalledHealth):
+    provider: str
+    model: str
+    job_ids: List[str]
+    deployments: List[str]
+
+
+class DeploymentHealth(CalledHealth):
+    deployment_id: str
+    name: str
+    version: int
+    previous_id: Optional[str]
+    models: List[Dict[str, str]]
+
+
+class OpenJobHealth(TypedDict):
+    job_id: str
+    kind: str
+    name: Optional[str]
+    status: str
+    created_by: Optional[Key]
+    models: List[Dict[str, str]]
+    concurrency: Dict[str, Any]
+    rollouts_completed: int
+    max_rollouts: Optional[int]
+    rollouts_per_minute: float
+    last_result_at: Optional[str]
+    ends_at: Optional[str]
+    usd_per_hour: Optional[float]
+    total_cost_usd: Optional[float]
+    stalled: bool
+    stalled_because: Optional[str]
+    stuck: Optional[Dict[str, Any]]
+
+
+class Health(TypedDict):
+    at: str
+    state: str
+    providers: List[ProviderHealth]
+    jobs: List[OpenJobHealth]
+    deployments: List[DeploymentHealth]
+    service: Dict[str, Any]
+    spend: Dict[str, Any]
+
+
 class DeploymentState(TypedDict):
     id: str
     name: str

@@ -29,13 +29,16 @@ export const allModels = `${servedModels} || ${fallbackModels} || ${judgeModels}
 export interface NamingDeployment extends Record<string, unknown> {
   id: string;
   name: string;
+  version: number;
+  /** What a rollback would serve, if it is not deleted; null: nothing. */
+  previousId: string | null;
   live: boolean;
   models: ModelName[];
   fallbacks: ModelName[];
   judges: ModelName[];
 }
 
-const columns = `d.id, d.name, ${servedModels} as models, ${fallbackModels} as fallbacks, ${judgeModels} as judges`;
+const columns = `d.id, d.name, d.version, d.previous_id as "previousId", ${servedModels} as models, ${fallbackModels} as fallbacks, ${judgeModels} as judges`;
 
 /** The deployments that serve names, by name. */
 export async function listLiveModels(tx: Tx, limit: number): Promise<NamingDeployment[]> {

@@ -64,11 +64,18 @@ export class Shadow {
     if (this.closing.signal.aborted) return;
     const latencyMs = performance.now() - startedAt;
     const model = call.answeredBy ? null : nameOf(call);
+    if (model !== null) observe(call, answered, latencyMs);
     const { completion, ...outcome } = answered;
     const texts = judged && completion ? await this.textsOf(counted.orgId, judged, completion) : null;
     const request = { ...outcome, latencyMs, model, ...(texts && { toJudge: texts }) };
     await this.meter.count({ ...counted, isShadow: true }, request);
   }
+}
+
+function observe({ client, provider, upstream }: AskedCall, { failure, ...used }: Outcome, latencyMs: number): void {
+  const { status = 200, code = null } = failure ?? {};
+  const call = { provider, model: upstream.model, purpose: 'shadow', status, code, seconds: latencyMs / 1_000 };
+  client.observer.modelCall({ ...call, ...used });
 }
 
 type Outcome = Omit<CountedRequest, 'latencyMs' | 'model'> & { completion?: Record<string, unknown> };

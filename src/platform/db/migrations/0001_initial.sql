@@ -320,6 +320,10 @@ create table job_controls (
   empty_answers jsonb not null default '{}',
   -- consecutive rollouts that could not reach the container
   connect_failures int not null default 0,
+  -- how fast they come: time of the last one, outcomes in its minute, and in the minute before
+  last_outcome_at timestamptz,
+  outcomes_in_minute int not null default 0,
+  outcomes_before int not null default 0,
   -- the rows of sensor_frames
   sensor_frames int not null default 0,
 
@@ -663,6 +667,34 @@ create unique index model_calls_once on model_calls (rollout_id, request_hash, o
 create index model_calls_answers on model_calls (org_id, request_hash)
   where http_status < 300 and cached_from is null;
 create index model_calls_cached on model_calls (cached_from, job_id) where cached_from is not null;
+
+-- Calls of a provider's model by minute, one row per process, for a day. They only grow: a repeated
+-- or late write changes nothing.
+create table provider_calls (
+  org_id text not null,
+  provider text not null,
+  model text not null,
+  -- where the minute begins
+  start timestamptz not null,
+  -- chosen by the process at its first call in the minute
+  counter_id uuid not null,
+  calls bigint not null,
+  -- refused as too many
+  throttled bigint not null,
+  -- without an answer through no fault of the request
+  failed bigint not null,
+  -- the largest share of the minute's calls so far that they were
+  throttled_peak double precision not null,
+  failed_peak double precision not null,
+  -- calls without an answer by status or code
+  errors jsonb not null,
+  -- answered calls per bucket of src/core/math/latency-sketch.ts
+  latencies jsonb not null,
+  -- the first throttled or failed one; null: none
+  troubled_at timestamptz,
+  primary key (org_id, provider, model, start, counter_id)
+) with (fillfactor = 50);
+create index provider_calls_by_age on provider_calls (org_id, start);
 
 -- Sums over a job's model calls, added to with each call. Several rows per job (a random shard per
 -- call; -1: the request that made the job) and UTC day, so that concurrent calls do not wait for the
@@ -1244,7 +1276,7 @@ begin
     'commands', 'suggestions', 'events', 'webhooks', 'job_traces',
     'candidates',
     'rollouts', 'slots', 'rewards',
-    'model_calls', 'job_usage', 'daily_spend', 'stored_bytes',
+    'model_calls', 'provider_calls', 'job_usage', 'daily_spend', 'stored_bytes',
     'job_budgets', 'cost_reservations',
     'sensor_frames',
     'graph_tasks',

@@ -7,7 +7,7 @@ grant select, insert, update, delete on
   commands, suggestions, events, webhooks, job_traces,
   candidates,
   rollouts, slots, rewards,
-  model_calls, job_usage, daily_spend, stored_bytes,
+  model_calls, provider_calls, job_usage, daily_spend, stored_bytes,
   job_budgets, cost_reservations,
   sensor_frames,
   graph_tasks,

@@ -15,6 +15,7 @@ export async function playDeployments(api: Recorder, session_id: string): Promis
   for (const operation of ['getDeployment', 'getDeploymentStatus']) await api.call(operation, { path });
   await api.call('listDeployments');
   await api.call('listRetirements', { query: { all: 'true' } });
+  await api.call('getHealth');
   await api.call('listDeploymentEvents', { path, accept: 'application/json' });
   await api.call('listDeploymentEvents', { path });
   await api.call('updateDeployment', { path, body: { tags: ['production'], notes: 'Checked by hand.' } });

@@ -1,0 +1,98 @@
+import { commandAll } from '../../data/bulk.js';
+import type { Health, OpenJob } from '../../data/health.js';
+import { minute, slowedDown } from '../../data/health-words.js';
+import { ActionButton, Badge, Empty, Panel, StuckBadge, Time } from '../../ui/basics.js';
+import { count, dollars, pace, shortId } from '../../util/format.js';
+import { pageOf } from '../../util/router.js';
+
+/** Jobs by name, for what a command touches. */
+export function JobNames({ jobs }: { jobs: readonly OpenJob[] }) {
+  return (
+    <ul class="now-names">
+      {jobs.map(({ job_id: id, name, kind }) => (
+        <li key={id}>
+          <bdi>{name ?? shortId(id)}</bdi> <span class="quiet">{kind}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Open jobs, the longest without a result first. */
+export function JobsPanel({ known }: { known: Health }) {
+  const { jobs } = known;
+  return (
+    <Panel title="Open jobs">
+      {jobs.length === 0 && <Empty>No job runs or is paused.</Empty>}
+      {jobs.length > 0 && (
+        <div class="table-box" tabIndex={0} role="region" aria-label="Table of open jobs">
+          <table class="table">
+            <thead>
+              <tr>
+                <th>Job</th>
+                <th>Status</th>
+                <th class="number">Rollouts</th>
+                <th class="number">Per minute</th>
+                <th>Last result</th>
+                <th>Ends about</th>
+                <th class="number">Per hour</th>
+                <th>Key</th>
+                <th>
+                  <span class="visually-hidden">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {jobs.map((job) => (
+                <JobRow key={job.job_id} job={job} known={known} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function JobRow({ job, known }: { job: OpenJob; known: Health }) {
+  const { job_id: id, name, kind, status, max_rollouts: most } = job;
+  const slowed = status === 'running' ? slowedDown(job, known.providers) : null;
+  const label = name ?? shortId(id);
+  return (
+    <tr>
+      <td class="run-name">
+        <a class="row-link" dir="auto" href={pageOf(id)}>
+          {label}
+        </a>{' '}
+        <span class="quiet">{kind}</span>
+        {slowed !== null && <p class="now-cause">{slowed}</p>}
+      </td>
+      <td class="short">
+        <Badge status={status} /> <StuckBadge stuck={job.stuck} />
+        {job.stalled && <p class="now-cause bad">no result for a minute</p>}
+      </td>
+      <td class="number">
+        {count(job.rollouts_completed)}
+        {most !== null && ` / ${count(most)}`}
+      </td>
+      <td class="number">{pace(job.rollouts_per_minute)}</td>
+      <td class="short">
+        <Time at={job.last_result_at} />
+      </td>
+      <td class="short">{job.ends_at === null ? '–' : minute(job.ends_at)}</td>
+      <td class="number">{dollars(job.usd_per_hour)}</td>
+      <td class="short quiet">{job.created_by?.key_name ?? 'the service'}</td>
+      <td class="short">
+        {status !== 'pending' && (
+          <ActionButton
+            class="button button-small"
+            aria-label={`${status === 'paused' ? 'Resume' : 'Pause'} ${label}`}
+            run={() => commandAll(status === 'paused' ? 'resume' : 'pause', [id])}
+          >
+            {status === 'paused' ? 'Resume' : 'Pause'}
+          </ActionButton>
+        )}
+      </td>
+    </tr>
+  );
+}
