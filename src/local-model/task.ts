@@ -37,7 +37,7 @@ const field =
   /^[ \t]*(?:[\p{L}']{1,20}[ \t]){0,3}(?:message|text|input|sentence|query|question|ticket|e-?mail|request|review|comment|utterance|document)[ \t]*:/imu;
 const order = /^[ \t]*(?:answer|reply|respond|return|choose|pick|output|classify|give|write)\b/i;
 
-/** The message itself: after `Message:`, else all; without instructions, unless it has nothing else. */
+/** The message itself: after `Message:`, else all; without instructions beside another text. */
 function payload(message: string): string {
   const match = field.exec(message);
   const from = match ? match.index + match[0].length : 0;
