@@ -5,8 +5,8 @@ import { errorCodes } from '../../src/contracts/errors/index.js';
 import { read, root, tableRows } from './pages.js';
 
 // Every code that the source gives to an error has a row. The compiler checks those of `ApiError`.
-// The codes of jobs and rollouts are strings, which travel through Temporal and Postgres. Those of a
-// diagnosis are no errors.
+// The codes of jobs and rollouts are strings, which travel through Temporal and Postgres. Codes of
+// a diagnosis are no errors.
 
 const files = ['src', 'activities', 'workflows'].flatMap((base) =>
   readdirSync(join(root, base), { recursive: true, encoding: 'utf8' })

@@ -107,6 +107,22 @@ async function readSession(tx: Tx, job: JobRow<SessionHead>, deps: HttpDeps) {
   return sessionView(job, read, deps);
 }
 
+async function readResults(tx: Tx, job: JobRow<SessionHead>) {
+  const { bestCandidateId } = job.projection;
+  const candidates = await readCandidates(tx, job.jobId);
+  const prompt = bestCandidateId ? await readPrompt(tx, job.jobId, bestCandidateId) : null;
+  const usage = await readUsage(tx, job.jobId);
+  return {
+    candidates,
+    prompt,
+    shorter: await readShorterPrompt(tx, job.jobId, candidates, prompt),
+    telemetry: await readTelemetry(tx, job),
+    usage,
+    found: await readSearchDiagnosis(tx, job, { candidates, usage }),
+    agreement: await readAgreement(tx, job),
+  };
+}
+
 function registerOwn(app: App, deps: HttpDeps, route: JobRoute<SessionHead>): void {
   const { path, tags, find } = route;
   const parts = createCallParts();
@@ -125,22 +141,7 @@ function registerOwn(app: App, deps: HttpDeps, route: JobRoute<SessionHead>): vo
     },
     async (request) => {
       const job = await find(request);
-      const { bestCandidateId } = job.projection;
-      const read = await deps.db.org(job.orgId, async (tx) => {
-        const candidates = await readCandidates(tx, job.jobId);
-        const prompt = bestCandidateId ? await readPrompt(tx, job.jobId, bestCandidateId) : null;
-        const usage = await readUsage(tx, job.jobId);
-        return {
-          candidates,
-          prompt,
-          shorter: await readShorterPrompt(tx, job.jobId, candidates, prompt),
-          telemetry: await readTelemetry(tx, job),
-          usage,
-          found: await readSearchDiagnosis(tx, job, { candidates, usage }),
-          agreement: await readAgreement(tx, job),
-        };
-      });
-      const results = sessionResults(job, read);
+      const results = sessionResults(job, await deps.db.org(job.orgId, (tx) => readResults(tx, job)));
       return request.query.include ? results : { ...results, sensor_frames: undefined };
     },
   );
