@@ -24,6 +24,8 @@ test('a session is read by keyboard alone', async () => {
 
   await page.getByRole('tab', { name: 'Overview' }).focus();
   await keyboard.press('ArrowRight');
+  expect(await focused.textContent()).toBe('Rows');
+  await keyboard.press('ArrowRight');
   expect(await focused.textContent()).toBe('Candidates');
   await page.getByRole('tabpanel', { name: 'Candidates' }).getByRole('table').waitFor();
   const link = page.getByRole('tabpanel').getByRole('link').first();
