@@ -25,6 +25,7 @@ const empty = {
 test('returns an evaluation without outcomes', async () => {
   expect(await get()).toEqual({
     job_id: id,
+    diagnosis: null,
     name: null,
     tags: [],
     metadata: {},
