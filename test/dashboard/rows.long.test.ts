@@ -63,12 +63,12 @@ test('shows what is still wrong, by group and by label, and makes a data set of 
 test('of an evaluation have one answer each', async () => {
   const { dataset, scorer, policy } = on.world.job(40) as Record<string, object>;
   const candidate = { messages: [{ role: 'system', content: 'Answer. Know rule-1.' }] };
-  const evaluation = await createEvaluation(on.service, { dataset, scorer, policy, candidate });
+  const evaluation = await createEvaluation(on.service, { env_name: undefined, dataset, scorer, policy, candidate });
   await ended(on.service, evaluation);
   const page = await open(on.service, `#/evaluations/${evaluation}`);
   await page.getByRole('tab', { name: 'Rows' }).click();
   await lines(page).nth(1).waitFor();
-  expect([await countOf(page, 'Wrong'), await countOf(page, /^Right\d/)]).toEqual([30, 10]);
+  expect([await countOf(page, 'Wrong'), await countOf(page, /^Right\s*\d/)]).toEqual([30, 10]);
 });
 
 test('fits a phone', async () => {

@@ -20,6 +20,11 @@ const exceptions: readonly Exception[] = [
     pointer: /^\/cursor$/,
     reason: 'A cursor is from an answer: its form alone does not make it valid.',
   },
+  {
+    check: accepted,
+    pointer: /^\/judge\/scorer$/,
+    reason: 'A schema does not know which scorers compare with an expected value.',
+  },
   { check: accepted, pointer: /\/(\w+_)?seeds$/, reason: 'JSON Schema does not compare the ends of a range.' },
   { check: accepted, operation: /\/history$/, pointer: /^\/from$/, reason: 'JSON Schema does not compare two times.' },
   {
