@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { History, payloadsOf } from '../support/chain.js';
 import { built, deploy, saying } from '../support/deployments-over-http.js';
 import { answers } from '../support/fakes/container.js';
 import { deployments } from '../support/jobs-over-http.js';
@@ -7,8 +6,7 @@ import { range } from '../support/range.js';
 import { promptOf, startRulesWorld } from '../support/worlds/rules.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
-import { localActivities, replay } from './replay-history.js';
-import { workflowIs } from '../support/workflow-is.js';
+import { localActivities, replayEnded } from './replay-history.js';
 
 // The paths of a deployment through its workflow, and the path of its gate's evaluation.
 
@@ -24,18 +22,8 @@ const create = (text: (typeof texts)[number], minImprovement?: number) =>
     }),
   });
 
-/** Waits until a workflow has this status, and replays it; the history has none of its texts. */
-async function replayed(workflowId: string, status: string): Promise<History> {
-  const handle = on.service.temporal.workflow.getHandle(workflowId);
-  await workflowIs(handle, status);
-  const history = History.fromObject(await handle.fetchHistory());
-  const recorded = payloadsOf(history)
-    .map((payload) => Buffer.from(payload).toString())
-    .join('\n');
-  for (const text of texts) expect(recorded).not.toContain(text);
-  await replay(history);
-  return history;
-}
+const replayed = (workflowId: string, status: string) =>
+  replayEnded(on.service.temporal.workflow.getHandle(workflowId), status, texts);
 
 test('a deployment without a gate, with a passed gate, with a failed gate, and a deleted deployment', async () => {
   const worthOf = (prompt: string) => Number(/worth ([\d.]+)/.exec(prompt)![1]);
