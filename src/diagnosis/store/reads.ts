@@ -3,6 +3,7 @@ import type { Symptom } from '../../core/diagnosis/answers.js';
 import type { EmptyReason } from '../../core/answers/ending.js';
 import type { RowsSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../../platform/db/db.js';
+import { inputColumn } from '../../rollouts/store/outputs.js';
 
 /** The first rollouts of a run are looked at, and some are read. */
 const looked = 200;
@@ -63,11 +64,6 @@ export async function readSamples(tx: Tx, run: SampledRun, symptom: Symptom): Pr
       order by sample.ordinal`,
     [jobId, candidateId, rows?.datasetId ?? null, inputColumn(rows?.placeholders), rows?.expected ?? null],
   );
-}
-
-function inputColumn(placeholders: Readonly<Record<string, string>> = {}): string | null {
-  const columns = Object.values(placeholders);
-  return placeholders['input'] ?? (columns.length === 1 ? columns[0]! : null);
 }
 
 /** Rows whose expected values are read as labels, and their distinct values at most. */
