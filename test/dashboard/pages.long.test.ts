@@ -41,7 +41,7 @@ interface View {
 }
 
 const region = (name: string) => (page: Page) => page.getByRole('region', { name, exact: true }).first().waitFor();
-const table = (name: string) => (page: Page) => page.getByRole('table', { name }).waitFor();
+const table = (name: string) => (page: Page) => page.getByRole('table', { name, exact: true }).waitFor();
 const dialog = (page: Page) => page.getByRole('dialog').locator('section').first().waitFor();
 const button = (name: string) => async (page: Page) => {
   await page.getByRole('button', { name, exact: true }).click();
@@ -57,6 +57,8 @@ const [a, b] = [() => jobs.evaluations[0], () => jobs.evaluations[1]];
 
 const views: View[] = [
   { name: '', fragment: () => '#/', ready: region('Runs') },
+  { name: 'now', fragment: () => '#/now', ready: region('Open jobs') },
+  { name: 'datasets', fragment: () => '#/datasets', ready: region('Data sets') },
   { name: 'sessions?tab=overview', fragment: ofSession(), ready: region('Verdict') },
   { name: 'sessions?tab=rows', fragment: ofSession('?tab=rows'), ready: table('Rows') },
   { name: 'sessions?tab=candidates', fragment: ofSession('?tab=candidates'), ready: table('Table of candidates') },
