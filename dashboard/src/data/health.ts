@@ -39,7 +39,7 @@ const isCalm = computed(() => {
   );
 });
 
-/** Asks while the page is visible and somebody is signed in; returns how to stop. */
+/** Polls while the page is visible and a user is signed in; returns a function that stops it. */
 export function followHealth(): () => void {
   return effect(() => {
     if (apiKey.value === null) return void (health.value = null);

@@ -2,7 +2,7 @@ import type { Answer, Body } from '../../../src/client/index.js';
 import { client } from './client.js';
 import type { RunsPage, RunsQuery } from './run-types.js';
 
-/** Names what a filter of the API means by no data set, or no tag. */
+/** The value of an API filter for runs without a data set, or without a tag. */
 export const without = '-';
 
 export type Action = Body<'commandRuns'>['action'];

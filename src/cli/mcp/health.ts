@@ -6,7 +6,7 @@ import type { ToolService } from './service.js';
 
 type Health = Answer<'getHealth'>;
 
-/** The tool that says what is slow or failing now. */
+/** The tool that returns the health of providers and service. */
 export function registerHealthTool(server: McpServer, service: ToolService): void {
   server.registerTool(
     'health',

@@ -43,7 +43,7 @@ function isRefusal(answer: string): boolean {
   return refusals.test(answer.trim());
 }
 
-/** Whether an answer says what is expected, up to case, punctuation, fences and other words. */
+/** Whether the answer contains the expected value, ignoring case, punctuation and code fences. */
 function saysWith(expected: string, answer: string): boolean {
   const wanted = bare(expected);
   return wanted !== '' && containsWhole(wanted, bare(answer));

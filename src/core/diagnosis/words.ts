@@ -2,7 +2,7 @@
 
 export const counted = (count: number, noun: string): string => `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
 
-/** With a comma between thousands, whatever the language of the machine. */
+/** A number with commas between thousands, independent of the locale. */
 export function grouped(count: number): string {
   return Math.round(count).toLocaleString('en-US');
 }

@@ -70,7 +70,7 @@ async function findRuns(
     const { kind, provider, status: state, created_by: createdBy } = filter;
     const tags = [filter.tag ?? []].flat();
     const states = changedBy(action);
-    // What runs costs money, whoever started it.
+    // A running job costs money, whoever started it.
     const wanted = { kind, provider, state, states, createdBy, tags, archived: true, parts: true };
     const order = { by: 'created', isDescending: true } as const;
     const rows = await listRuns(tx, wanted, order, { after: undefined, limit: mostListed });

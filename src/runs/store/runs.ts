@@ -47,7 +47,7 @@ export interface ListedRun extends Record<string, unknown> {
   lastResultAt: Date | null;
 }
 
-/** SQL of what an order compares; that of time is `created_at`. */
+/** The SQL column by which a list is sorted; by time it is `created_at`. */
 const values: Record<Exclude<RunSort, 'created'>, string> = {
   gain: 'j.gain',
   reward: 'j.best_reward',

@@ -77,7 +77,7 @@ export function requestOf(view: RunsView): RunsQuery {
     ...(model && { model }),
     ...(createdBy && { created_by: createdBy }),
     ...(parts && { parts: 'true' as const }),
-    // What runs costs money, so a list of it hides nothing.
+    // A running job costs money, so the list hides none.
     ...((view.archived || (state && isActive(state))) && { archived: 'true' as const }),
   };
 }
