@@ -65,9 +65,10 @@ export function registerCreate(app: App, deps: HttpDeps, route: JobRoute, kind: 
 const readCreate = ({ formOf, body: schema }: CreateRoute, sent: unknown) =>
   readForm(formOf?.(sent) ?? { schema, body: sent });
 
-async function creationOf(
+/** A job of a validated body, and its answer. Throws with the invalid fields. */
+export async function creationOf(
   deps: HttpDeps,
-  { kind, create: route }: HttpKind,
+  { kind, create: route }: Pick<HttpKind, 'kind' | 'create'>,
   request: FastifyRequest,
   read: ReadBody,
 ): Promise<Creation> {

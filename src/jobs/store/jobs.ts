@@ -53,6 +53,8 @@ export interface NewJob {
   request?: object | undefined;
   /** Pending until started; default: it runs at once. */
   pending?: boolean;
+  /** Left out of lists from the start; default: false. */
+  archived?: boolean;
   /** Default: none. */
   warnings?: string[];
   /** Default: none. */
@@ -73,8 +75,8 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   await tx.query(
     `with job as (
        insert into jobs (id, org_id, kind, algorithm, status, workflow_id, correlation_id, spec, projection, warnings,
-         name, tags, metadata, notes, request, key_id, parent_id)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $18) returning id, org_id
+         name, tags, metadata, notes, request, key_id, parent_id, archived)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $18, $19) returning id, org_id
      ), sized as (
        insert into job_usage (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd, unpriced,
                               from_table, answered, cached, bytes)
@@ -100,6 +102,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       job.keyId,
       sizeOf(job),
       job.parentId ?? null,
+      job.archived ?? false,
     ],
   );
   const { spec } = job;

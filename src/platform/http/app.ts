@@ -21,6 +21,7 @@ import { registerBodyParser } from './server/body.js';
 import { admitTemporalUi, registerCodec } from './server/codec.js';
 import { registerCompression } from './compression.js';
 import { registerDashboard } from './dashboard/routes.js';
+import { registerTry } from '../../kinds/evaluation/routes/try.js';
 import { registerRuns } from '../../runs/routes/routes.js';
 import { registerDatasets } from '../../datasets/routes/routes.js';
 import { registerDeployments } from '../../kinds/deployment/routes/routes.js';
@@ -175,6 +176,7 @@ async function registerRoutes(app: App, deps: HttpDeps): Promise<void> {
   registerMigrations(app, deps);
   registerCheckups(app, deps);
   registerSchedules(app, deps);
+  registerTry(app, deps);
   registerRuns(app, deps);
   registerCompare(app, deps);
   registerWebhooks(app, deps);

@@ -55,7 +55,7 @@ const candidateSchema = z
   );
 export type CandidateChoice = z.infer<typeof candidateSchema>;
 
-const shape = {
+export const evaluationFields = {
   container_url: containerUrlSchema.optional().describe("URL of the caller's container. Required without dataset."),
   env_name: envNameSchema
     .optional()
@@ -82,15 +82,15 @@ const shape = {
   ...containerFields,
 };
 
-const ofContainer = ['container_url', 'env_name', 'seeds'];
-const ofRows = ['scorer', 'candidate'];
+export const ofContainer = ['container_url', 'env_name', 'seeds'];
+export const ofRows = ['scorer', 'candidate'];
 
 const appId = z.string().min(1).max(200).describe('Groups jobs.');
 
 const bodyRule = 'must be a JSON object with container_url, app_id, env_name, seeds and policy';
 
 export const flatEvaluationSchema = withRule(
-  z.strictObject({ ...shape, app_id: appId.optional(), ...labelFields, ...webhookField }, bodyRule),
+  z.strictObject({ ...evaluationFields, app_id: appId.optional(), ...labelFields, ...webhookField }, bodyRule),
   sourceRule({ container: [...ofContainer, 'app_id'], rows: ofRows }),
   'CreateEvaluation',
 );
@@ -99,7 +99,7 @@ export const flatEvaluationSchema = withRule(
 export const wrappedEvaluationSchema = z
   .strictObject({
     config: withRule(
-      z.strictObject({ ...shape, app_id: appId.default('default') }, bodyRule),
+      z.strictObject({ ...evaluationFields, app_id: appId.default('default') }, bodyRule),
       sourceRule({ container: ofContainer, rows: ofRows }),
       'EvaluationConfig',
     ),
