@@ -37,6 +37,13 @@ def test_an_evaluation_from_create_to_download(client, evaluation, tmp_path):
     assert list(job.events(after=seen[-1]["seq"])) == []
 
 
+def test_a_try_answers_a_few_rows(client, evaluation):
+    tried = client.evaluations.try_rows(**{**evaluation, "seeds": "0-8"}, rows=3)
+    assert len(tried["rows"]) == 3
+    assert [row["error"] for row in tried["rows"]] == [None] * 3
+    assert tried["job_id"] not in [job["job_id"] for job in client.evaluations.list()]
+
+
 def test_a_session_with_commands_rewards_and_its_prompt(client):
     session = client.sessions.create(
         algorithm="gepa",

@@ -56,7 +56,7 @@ test('the tools say what they take, and which of them only read', async () => {
     'health',
   ]);
   const others = ['control', 'deploy', 'migrate', 'checkup', 'improve'];
-  expect(listed.map(({ name }) => name)).toEqual(['evaluate', 'optimize', ...reading, ...others]);
+  expect(listed.map(({ name }) => name)).toEqual(['evaluate', 'try_prompt', 'optimize', ...reading, ...others]);
   for (const { description, inputSchema } of listed) {
     expect(description).not.toBe('');
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });

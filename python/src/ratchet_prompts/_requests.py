@@ -21,9 +21,13 @@ CHECKUPS = "/api/harbor/checkups"
 SCHEDULES = "/api/harbor/schedules"
 DATASETS = "/api/v1/datasets"
 RUNS = "/api/v1/runs"
+TRY = "/api/v1/try"
 
 MODEL_TIMEOUT_S = 600.0
 """A model may think for longer than the service takes for anything else."""
+
+_TRY_TIMEOUT_S = 90.0
+"""Rows are answered within a minute."""
 
 _INFERENCE = ("/chat/completions", "/responses", "/messages")
 _ENVELOPE = ("name", "tags", "metadata", "notes", "webhook_url", "correlation_id")
@@ -62,6 +66,11 @@ def create_session(request: Mapping[str, Any], key: Optional[str]) -> Request:
 
 def create(collection: str, request: Mapping[str, Any], key: Optional[str]) -> Request:
     return call("POST", collection, dict(request), idempotency_key=key)
+
+
+def try_rows(request: Mapping[str, Any], rows: int, key: Optional[str]) -> Request:
+    asked = call("POST", TRY, {**request, "rows": rows}, idempotency_key=key)
+    return replace(asked, read_timeout=_TRY_TIMEOUT_S)
 
 
 def read(collection: str, job_id: str, *below: str, **query: Any) -> Request:

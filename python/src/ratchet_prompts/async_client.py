@@ -155,6 +155,12 @@ class AsyncEvaluations(_Collection):
     ) -> AsyncEvaluation:
         return AsyncEvaluation(self._http, (await self._create(request, idempotency_key))["job_id"])
 
+    async def try_rows(
+        self, *, rows: int = 5, idempotency_key: Optional[str] = None, **request: Unpack[t.EvaluationRequest]
+    ) -> t.Tried:
+        """The answers to a few rows, within a minute; lists leave the evaluation out."""
+        return cast(t.Tried, await self._http.json(requests.try_rows(request, rows, idempotency_key)))
+
     def handle(self, job_id: str) -> AsyncEvaluation:
         return AsyncEvaluation(self._http, job_id)
 

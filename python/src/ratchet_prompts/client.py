@@ -151,6 +151,12 @@ class Evaluations(_Collection):
     def create(self, *, idempotency_key: Optional[str] = None, **request: Unpack[t.EvaluationRequest]) -> Evaluation:
         return Evaluation(self._http, self._create(request, idempotency_key)["job_id"])
 
+    def try_rows(
+        self, *, rows: int = 5, idempotency_key: Optional[str] = None, **request: Unpack[t.EvaluationRequest]
+    ) -> t.Tried:
+        """The answers to a few rows, within a minute; lists leave the evaluation out."""
+        return cast(t.Tried, self._http.json(requests.try_rows(request, rows, idempotency_key)))
+
     def handle(self, job_id: str) -> Evaluation:
         return Evaluation(self._http, job_id)
 

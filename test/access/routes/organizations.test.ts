@@ -316,6 +316,11 @@ describe('a field with a foreign id answers as with an unknown one', () => {
       '/dataset/dataset_id',
       (id) => ['/api/v1/offline/jobs', { ...rows, dataset: { dataset_id: id }, candidate: { messages } }],
     ],
+    'the data set of a try': [
+      'dataset',
+      '/dataset/dataset_id',
+      (id) => ['/api/v1/try', { ...rows, dataset: { dataset_id: id }, candidate: { messages } }],
+    ],
     'the data set of a session': [
       'dataset',
       '/policy_optimization/dataset/dataset_id',

@@ -542,6 +542,31 @@ class Run(TypedDict):
     last_result_at: Optional[str]
 
 
+class TriedRow(TypedDict):
+    row: int
+    text: Optional[str]
+    expected: Optional[str]
+    answer: Optional[str]
+    reward: Optional[float]
+    feedback: Optional[str]
+    finish_reason: Optional[str]
+    error: Optional[Dict[str, str]]
+    cost_usd: Optional[float]
+    trace_id: Optional[str]
+
+
+class Tried(TypedDict):
+    """The answers of a prompt to a few rows."""
+
+    job_id: str
+    rows: List[TriedRow]
+    mean_reward: Optional[float]
+    total_cost_usd: Optional[float]
+    seconds: float
+    diagnosis: Optional[Dict[str, Any]]
+    warnings: List[str]
+
+
 class DatasetRow(TypedDict):
     row: int
     data: Dict[str, Any]
