@@ -14,8 +14,8 @@ const { test, open } = browserOfFile();
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 async function fillModels(page: Page): Promise<void> {
-  await page.getByLabel('Policy provider').selectOption('fake');
-  await page.getByLabel('Policy model').fill('policy');
+  await page.getByLabel('Provider', { exact: true }).selectOption('fake');
+  await page.getByLabel('Model that answers').fill('policy');
   await page.getByLabel('Text of message 1').fill('Answer well.');
 }
 
@@ -38,7 +38,7 @@ test('pasted CSV is evaluated, with an estimate first', async () => {
   expect(await page.getByLabel('Input column').inputValue()).toBe('question');
   expect(await page.getByLabel('Expected column').inputValue()).toBe('answer');
   await fillModels(page);
-  await page.getByText('Rollouts, at most').locator('..').getByText('6', { exact: true }).waitFor();
+  await page.getByText('Answers, at most').locator('..').getByText('6', { exact: true }).waitFor();
   const job = await ended<Evaluation>(on.service, await started(page));
   expect(job).toMatchObject({ status: 'completed', progress: { total: 6 }, summary: { mean_reward: 0 } });
 });
@@ -47,12 +47,13 @@ test('an uploaded file is optimized on; a reload keeps the form', async () => {
   const page = await open(on.service, '#/new');
   const jsonl = on.world.rows(12).map((row) => JSON.stringify(row));
   const file = { name: 'rows.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from(jsonl.join('\n')) };
-  await page.getByLabel('Upload a file').setInputFiles(file);
+  await page.getByLabel('Drop or choose a file').setInputFiles(file);
   await page.getByText('12 rows', { exact: true }).waitFor();
   await fillModels(page);
-  await page.getByLabel('Proposer provider').selectOption('fake');
-  await page.getByLabel('Proposer model').fill('proposer');
-  await page.getByLabel('Rollouts, at most').fill('120');
+  await page.getByLabel('Provider of the model that writes prompts').selectOption('fake');
+  await page.getByLabel('Model that writes prompts', { exact: true }).fill('proposer');
+  await page.getByText('More', { exact: true }).click();
+  await page.getByLabel('Answers, at most').fill('120');
   await page.getByLabel('Type of scorer').selectOption('Contains');
   await page.getByLabel('Name (optional)').fill('uploaded');
   await page.reload();
@@ -73,6 +74,7 @@ test('an empty form says what to choose, and a decimal comma is said at its fiel
   const choice = page.getByLabel('Data set');
   await until('the data sets are there', async () => (await choice.locator('option').count()) > 1);
   expect(await choice.locator('option:checked').textContent()).toBe('Choose …');
+  await page.getByText('More', { exact: true }).click();
   const dollars = page.getByLabel('Dollars, at most');
   await dollars.fill('1,50');
   await until('the field is marked', async () => (await dollars.getAttribute('aria-invalid')) === 'true');

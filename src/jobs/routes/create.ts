@@ -131,7 +131,7 @@ export async function create(
 
 const headersOf = ({ location }: Creation, { jobId }: NewJob) => ({ location: location(jobId) });
 
-/** Stores a job with the answer to its Idempotency-Key, and starts it; or finds the earlier answer. */
+/** Stores a job with the answer to its Idempotency-Key, and starts it; or finds that answer. */
 export async function makeJob(
   deps: HttpDeps,
   request: FastifyRequest,

@@ -3,23 +3,18 @@ import type { DryRun } from '../../../../src/client/index.js';
 import { client } from '../../data/client.js';
 import type { RunKind } from './draft.js';
 
+const creates = { session: 'createSession', evaluation: 'createEvaluation', graph: 'createGraphJob' } as const;
+
 /** What the create would answer, without a run. */
 async function dryRun(kind: RunKind, body: unknown, signal: AbortSignal): Promise<DryRun> {
   const args = { query: { dry_run: 'true' as const }, body: body as never, signal };
-  const answer =
-    kind === 'session'
-      ? await client.value.request('createSession', args)
-      : await client.value.request('createEvaluation', args);
-  return answer as DryRun;
+  return (await client.value.request(creates[kind], args as never)) as DryRun;
 }
 
 /** Starts the run; returns its id. */
 export async function start(kind: RunKind, body: unknown): Promise<string> {
-  const created =
-    kind === 'session'
-      ? await client.value.createSession(body as never)
-      : await client.value.createEvaluation(body as never);
-  return created.id;
+  const { job_id: id } = (await client.value.request(creates[kind], { body } as never)) as { job_id: string };
+  return id;
 }
 
 export interface EstimateState {

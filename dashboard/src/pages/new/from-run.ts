@@ -3,7 +3,7 @@ import { scorerForms } from '../../../../src/scorers/forms.js';
 import { emptyScorer } from '../../ui/scorer/draft.js';
 import { go, link } from '../../util/router.js';
 import { emptyDraft, guessColumns, type PromptMessage, type RunKind } from './draft.js';
-import { draft } from './store.js';
+import { replace } from './store.js';
 
 /** What the form takes from a run. */
 interface Run {
@@ -12,16 +12,21 @@ interface Run {
 }
 
 /** Opens the form with the data, the model and the prompt of a run. */
-export async function newRunFrom(kind: RunKind, run: Run, messages: readonly PromptMessage[], addition: string | null) {
+export async function newRunFrom(
+  kind: Exclude<RunKind, 'graph'>,
+  run: Run,
+  messages: readonly PromptMessage[],
+  addition: string | null,
+) {
   const { provider, model } = run.policy;
-  draft.value = {
+  replace({
     ...emptyDraft,
     kind,
     provider,
     model,
     messages: withAddition(messages, addition),
     ...(run.dataset && (await dataOf(run.dataset))),
-  };
+  });
   go(link(['new']));
 }
 

@@ -552,6 +552,7 @@ class TriedRow(TypedDict):
     finish_reason: Optional[str]
     error: Optional[Dict[str, str]]
     cost_usd: Optional[float]
+    latency_ms: Optional[float]
     trace_id: Optional[str]
 
 

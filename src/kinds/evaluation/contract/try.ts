@@ -50,6 +50,7 @@ const triedRowSchema = z
       .nullable()
       .describe('Why there is no reward.'),
     cost_usd: z.number().nullable().describe('null: unknown.'),
+    latency_ms: z.number().nullable().describe('Of the answer and its score.'),
     trace_id: z.string().nullable().describe('null: the row was not run to an end.'),
   })
   .meta({ id: 'TriedRow' });

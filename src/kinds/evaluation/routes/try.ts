@@ -130,7 +130,8 @@ async function tried(tx: Tx, job: Evaluation): Promise<Tried> {
 
 function rowView(row: number, found: SeedOutput | undefined, job: Evaluation): Tried['rows'][number] {
   if (!found) return { row, ...nothing, error: whyNotRun(job) };
-  const { input, expected, output, reward, feedback, finishReason, error, errorCode, costUsd, rolloutId } = found;
+  const { input, expected, output, reward, feedback, finishReason, error, errorCode, costUsd, latencyMs, rolloutId } =
+    found;
   return {
     row,
     text: input,
@@ -141,6 +142,7 @@ function rowView(row: number, found: SeedOutput | undefined, job: Evaluation): T
     finish_reason: finishReason,
     error: error === null ? null : { code: errorCode ?? 'internal_error', message: error },
     cost_usd: costUsd,
+    latency_ms: latencyMs,
     trace_id: rolloutId,
   };
 }
@@ -153,6 +155,7 @@ const nothing = {
   feedback: null,
   finish_reason: null,
   cost_usd: null,
+  latency_ms: null,
   trace_id: null,
 };
 
