@@ -1,7 +1,9 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { browserOfFile } from '../support/browser.js';
-import { ended, readJob, type Evaluation, type Session } from '../support/jobs-over-http.js';
+import { answers } from '../support/fakes/container-answers.js';
+import { startFakeContainer } from '../support/fakes/container.js';
+import { command, ended, readJob, type Evaluation, type GraphJob, type Session } from '../support/jobs-over-http.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
 import { startRowsWorld } from '../support/worlds/rows.js';
@@ -107,3 +109,31 @@ test('each fault is said at its field, and Start waits for its end', async () =>
   await until('the run can start', () => button(page, 'Start').isEnabled());
   expect((await readJob<Evaluation>(on.service, await started(page))).status).not.toBe('failed');
 });
+
+test('the same form starts a graph job on rows, and an evaluation of a container', async () => {
+  const container = await startFakeContainer({ behave: () => answers.reward(1) });
+  const page = await open(on.service, '#/new');
+  const jsonl = on.world.rows(12).map((row) => JSON.stringify(row));
+  const file = { name: 'graph.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from(jsonl.join('\n')) };
+  await page.getByText('Optimize steps').click();
+  await page.getByLabel('Drop or choose a file').setInputFiles(file);
+  await page.getByText('12 rows', { exact: true }).waitFor();
+  await fillModels(page);
+  await until('the estimate is there', () => button(page, 'Start').isEnabled());
+  await button(page, 'Start').click();
+  const id = await until('the page is that of the graph job', () => Promise.resolve(/grf_\w+/.exec(page.url())?.[0]));
+  expect(await readJob<GraphJob>(on.service, id)).toMatchObject({ num_tasks: 12, policy: { provider: 'fake' } });
+  await command(on.service, id, 'cancel');
+
+  await page.goto(`${on.service.url}/#/new`);
+  await page.getByText('Evaluate', { exact: true }).click();
+  await button(page, 'A container of mine').click();
+  await page.getByLabel('Address of the container').fill(container.url);
+  await page.getByLabel('Environment').fill('test');
+  await page.getByLabel('Instances').fill('0-3');
+  await button(page, 'Try 5 rows').click();
+  await page.getByText('4 of 4 right').waitFor();
+  const job = await ended<Evaluation>(on.service, await started(page));
+  expect(job).toMatchObject({ status: 'completed', container_url: container.url, summary: { mean_reward: 1 } });
+  await container.close();
+}, 60_000);

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { costOf, timeOf } from '../../../dashboard/src/pages/new/budget.js';
-import type { Tried } from '../../../dashboard/src/pages/new/try-panel.js';
+import { costOf, timeOf, type Tried } from '../../../dashboard/src/pages/new/budget.js';
 
 test('time follows from the rows of a try, cost from the estimate; both may be unknown', () => {
   const tried = { rows: [{ latency_ms: 1_000 }, { latency_ms: 3_000 }, { latency_ms: null }] } as Tried;

@@ -1,10 +1,9 @@
 import type { DryRun } from '../../../../src/client/index.js';
 import { count } from '../../util/format.js';
 import { Field, Panel } from '../../ui/basics.js';
-import { budgets, costOf, costText, timeOf, timeText } from './budget.js';
+import { budgets, costOf, costText, timeOf, timeText, type Tried } from './budget.js';
 import { isNumber } from './draft.js';
 import { change, draft, type TextField } from './store.js';
-import type { Tried } from './try-panel.js';
 
 const algorithms = {
   gepa: 'Reflects on failures and rewrites the prompt; accepts what wins.',

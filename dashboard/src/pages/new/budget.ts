@@ -1,8 +1,9 @@
 /** The budget of a search as three choices, with time and dollars as far as they are known. */
-import type { DryRun } from '../../../../src/client/index.js';
+import type { Answer, DryRun } from '../../../../src/client/index.js';
 import { defaultBudget } from '../../../../src/cli/task/search.js';
 import { dollars } from '../../util/format.js';
-import type { Tried } from './try-panel.js';
+
+export type Tried = Answer<'tryPrompt'>;
 
 export const budgets = {
   quick: { label: 'Quick', answers: defaultBudget, hint: 'enough to see whether a better prompt is near' },

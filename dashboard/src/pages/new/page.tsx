@@ -8,6 +8,7 @@ import { go, pageOf, route, setQuery } from '../../util/router.js';
 import { Panel, Problem } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
 import { ScorerFields } from '../../ui/scorer/fields.js';
+import type { Tried } from './budget.js';
 import { BudgetPanel } from './budget-panel.js';
 import { DataPanel } from './data-panel.js';
 import {
@@ -31,7 +32,7 @@ import { sampleDraft } from './sample.js';
 import { ContainerPanel } from './source-panel.js';
 import { change, draft, replace, replaced, undo } from './store.js';
 import { Summary } from './summary.js';
-import { TryPanel, type Tried } from './try-panel.js';
+import { TryPanel } from './try-panel.js';
 import { useRows } from './use-rows.js';
 
 /** A new run in four steps: data, prompt, a try of a few rows, budget. */

@@ -60,11 +60,7 @@ function Figures({ answer: { estimate, split, planned_comparison: planned, warni
           Of {count(asked)} answers this search can use {count(rollouts)}: it ends when all its rounds are done.
         </p>
       )}
-      <p class="quiet">
-        {cost
-          ? `Cost from ${dollars(cost.low)} to ${dollars(cost.high)}.`
-          : 'The price of a model is unknown, so there is no estimate of the cost.'}
-      </p>
+      <p class="quiet">{rangeText(cost)}</p>
       {split && <Split split={split} />}
       {planned && <p class="quiet">{plannedWords(planned)}</p>}
       {warnings.map((warning) => (
@@ -74,6 +70,11 @@ function Figures({ answer: { estimate, split, planned_comparison: planned, warni
       ))}
     </>
   );
+}
+
+function rangeText(cost: DryRun['estimate']['cost_usd']): string {
+  if (!cost) return 'The price of a model is unknown, so there is no estimate of the cost.';
+  return cost.high === 0 ? 'The model costs nothing.' : `Cost from ${dollars(cost.low)} to ${dollars(cost.high)}.`;
 }
 
 function Split({ split: { train, evaluation, heldout } }: { split: NonNullable<DryRun['split']> }) {

@@ -1,13 +1,11 @@
 import { useState } from 'preact/hooks';
-import type { Answer } from '../../../../src/client/index.js';
 import { client } from '../../data/client.js';
 import { count, dollars, reward } from '../../util/format.js';
 import { pageOf } from '../../util/router.js';
 import { ActionButton, Panel } from '../../ui/basics.js';
+import type { Tried } from './budget.js';
 import { tryOf } from './request.js';
 import { change, draft } from './store.js';
-
-export type Tried = Answer<'tryPrompt'>;
 
 const rows = 5;
 
@@ -64,10 +62,10 @@ function Answers({ answer }: { answer: Tried }) {
           <thead>
             <tr>
               <th class="number">Row</th>
+              <th class="number">Score</th>
               <th>Text</th>
               <th>Expected</th>
               <th>Answer</th>
-              <th class="number">Score</th>
             </tr>
           </thead>
           <tbody>
@@ -95,6 +93,9 @@ function TriedRow({ jobId, row }: { jobId: string; row: Tried['rows'][number] })
           </a>
         )}
       </td>
+      <td class="number">
+        <span class={score === null ? 'quiet' : score > 0 ? 'try-right' : 'try-wrong'}>{reward(score)}</span>
+      </td>
       <td>
         <div class="cell" dir="auto">
           {text ?? '–'}
@@ -109,9 +110,6 @@ function TriedRow({ jobId, row }: { jobId: string; row: Tried['rows'][number] })
             {answer || '–'}
           </div>
         )}
-      </td>
-      <td class="number">
-        <span class={score === null ? 'quiet' : score > 0 ? 'try-right' : 'try-wrong'}>{reward(score)}</span>
       </td>
     </tr>
   );

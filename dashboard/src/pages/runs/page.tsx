@@ -153,7 +153,11 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty>
       <p>No runs yet.</p>
-      <a class="button button-primary" href={link(['new'], { sample: '1' })}>
+      <p>
+        Bring rows with their right answers and a prompt. Ratchet tries other prompts, scores each of them, and proves
+        the best one on rows that the search never saw. Then you deploy it under a name and call it like a model.
+      </p>
+      <a class="button" href={link(['new'], { sample: '1' })}>
         Try the sample
       </a>
     </Empty>

@@ -1,8 +1,12 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { Answer } from '../../../../src/client/index.js';
+import { answers } from '../../../support/fakes/container-answers.js';
+import { containersOfEachTest } from '../../../support/fakes/containers-of-each-test.js';
 import { evaluations } from '../../../support/jobs-over-http.js';
 import { serviceOfFile } from '../../../support/service-of-file.js';
 import { startRowsWorld } from '../../../support/worlds/rows.js';
+
+const container = containersOfEachTest();
 
 // A prompt on a few rows, answered in one response by a real worker.
 
@@ -93,6 +97,14 @@ test('the same Idempotency-Key runs the rows once', async () => {
   const again = (await (await send(body(), key)).json()) as Tried;
   for (const answer of answers) expect(await answer.json()).toEqual(again);
   expect(on.world.policyCalls()).toHaveLength(5);
+});
+
+test('instances of a container are tried', async () => {
+  const { url } = await container({ behave: ({ seed }) => answers.reward(seed / 10) });
+  const policy = { provider: 'fake', model: 'policy' };
+  const { rows } = await tried({ container_url: url, env_name: 'test', seeds: '0-9', policy, rows: 2 });
+  expect(rows.map(({ row, reward }) => reward! * 10 - row)).toEqual([0, 0]);
+  expect(rows[0]).toMatchObject({ text: null, expected: null, answer: null });
 });
 
 test.each([
