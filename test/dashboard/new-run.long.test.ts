@@ -16,7 +16,7 @@ const { test, open } = browserOfFile();
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 async function fillModels(page: Page): Promise<void> {
-  await page.getByLabel('Provider', { exact: true }).selectOption('fake');
+  await page.getByLabel(/^Provider(?! of)/).selectOption('fake');
   await page.getByLabel('Model that answers').fill('policy');
   await page.getByLabel('Text of message 1').fill('Answer well.');
 }
