@@ -108,6 +108,7 @@ const rules: Record<string, Rule> = {
       'src/cli/task/search',
       'examples',
       'src/core/prompts/components',
+      'src/core/prompts/drafted',
       'src/core/prompts/template',
       'src/core/graphs',
       'src/core/jobs',

@@ -140,7 +140,7 @@ function rowView(row: number, found: SeedOutput | undefined, job: Evaluation): T
     reward,
     feedback,
     finish_reason: finishReason,
-    error: error === null ? null : { code: errorCode ?? 'internal_error', message: error },
+    error: error === null ? null : { code: errorCode ?? 'internal', message: error },
     cost_usd: costUsd,
     latency_ms: latencyMs,
     trace_id: rolloutId,
