@@ -12,6 +12,16 @@ import { commandOfFile, files40, task } from './command-of-file.js';
 const { on, ratchet, run, path, written } = commandOfFile();
 const container = containersOfEachTest();
 
+test('try prints the answers to a few rows, and starts no run', async () => {
+  const { code, out } = await ratchet('try', ...task, '--prompt', 'prompt.txt', '--rows', '3');
+  expect(code).toBe(0);
+  expect(out.match(/^\d+ +Row \d+: rule \d +needs rule-\d\. +No rule\. +0\.000$/gm)).toHaveLength(3);
+  const json = await ratchet('try', ...task, '--prompt', 'prompt.txt', '--json');
+  expect((JSON.parse(json.out) as { rows: unknown[] }).rows).toHaveLength(5);
+  const many = await ratchet('try', ...task, '--prompt', 'prompt.txt', '--rows', '21');
+  expect(many).toMatchObject({ code: 2, err: expect.stringContaining('rows') });
+});
+
 describe('optimize', () => {
   test.each(
     someOf(
