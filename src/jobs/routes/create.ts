@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/db/db.js';
 import type { Labels } from '../../contracts/labels.js';
 import type { JobRef } from '../store/events.js';
 import { claimForCreate, storeAnswer } from '../../access/store/idempotency.js';
-import { insertJob, newJobId, sizeOf, type NewJob } from '../store/jobs.js';
+import { insertJob, newJobId, sizeOf, type JobOrigin, type NewJob } from '../store/jobs.js';
 import { insertTrace } from '../store/traces.js';
 import { insertWebhook } from '../store/webhooks.js';
 import { putSecret } from '../../access/store/secrets.js';
@@ -34,6 +34,7 @@ export interface JobDraft {
   warnings: string[];
   /** Pending until started. */
   pending?: boolean;
+  branchedFrom?: JobOrigin;
   /** Stores or locks what the job refers to. */
   prepare?: ((tx: Tx) => Promise<void>) | undefined;
   /** Stores the job's rows besides its spec; returns what the response says of them. */
@@ -59,7 +60,7 @@ export function newJob(
   draft: JobDraft,
   jobId = newJobId(draft.kind),
 ): NewJob {
-  const { kind, spec, algorithm, correlationId, labels, request, webhookUrl } = draft;
+  const { kind, spec, algorithm, correlationId, labels, request, webhookUrl, branchedFrom } = draft;
   const reason = webhookUrl ? deps.checkWebhookUrl(webhookUrl) : null;
   if (reason !== null) throw refuse.invalid([{ pointer: '/webhook_url', message: reason }]);
   return {
@@ -75,6 +76,7 @@ export function newJob(
     pending: draft.pending ?? false,
     warnings: [...new Set([...draft.warnings, ...createWarnings(spec, deps.publicUrl)])],
     labels,
+    branchedFrom,
   };
 }
 

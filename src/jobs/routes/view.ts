@@ -8,7 +8,7 @@ import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import type { readConcurrency } from '../store/concurrency.js';
 import type { CostBudget } from '../store/cost-budget.js';
 import type { Usage } from '../store/usage.js';
-import type { JobRow, SessionHead } from '../store/jobs.js';
+import type { JobOrigin, JobRow, SessionHead } from '../store/jobs.js';
 import type { NamedKey } from '../store/named-keys.js';
 import type { Stuck } from '../store/stuck.js';
 import type { HttpDeps } from '../../platform/http/deps.js';
@@ -27,6 +27,10 @@ type JobView = { [Field in keyof typeof jobFields]: z.output<(typeof jobFields)[
 export const keyView = (key: NamedKey): z.output<typeof keySchema> =>
   key && { key_id: key.keyId, key_name: key.keyName };
 
+/** The job that a clone was made from. */
+export const originView = (origin: JobOrigin | null): JobView['branched_from'] =>
+  origin && { job_id: origin.jobId, candidate_id: origin.candidateId };
+
 /** Fields of every job. */
 export function jobView(job: JobRow<unknown>, { temporalUrl }: Pick<HttpDeps, 'temporalUrl'>): JobView {
   return {
@@ -37,6 +41,7 @@ export function jobView(job: JobRow<unknown>, { temporalUrl }: Pick<HttpDeps, 't
     notes: job.notes,
     archived: job.archived,
     created_by: keyView(job.createdBy),
+    branched_from: originView(job.branchedFrom),
     status: job.status,
     workflow_id: job.workflowId,
     temporal_url: temporalUrl(job.workflowId),

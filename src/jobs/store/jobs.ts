@@ -36,6 +36,12 @@ export function newJobId(kind: JobKind): string {
   return jobKinds[kind].prefix + uuidv7().replaceAll('-', '');
 }
 
+/** The job that a clone was made from, and the candidate that it began with. */
+export interface JobOrigin {
+  jobId: string;
+  candidateId: string | null;
+}
+
 /** The columns of a new job. */
 export interface NewJob {
   jobId: string;
@@ -48,6 +54,7 @@ export interface NewJob {
   correlationId: string | null;
   /** The job that starts it; absent: none. */
   parentId?: string;
+  branchedFrom?: JobOrigin | undefined;
   spec: StoredSpec;
   /** The request, for clones; absent: it cannot be cloned. */
   request?: object | undefined;
@@ -73,8 +80,8 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   await tx.query(
     `with job as (
        insert into jobs (id, org_id, kind, algorithm, status, workflow_id, correlation_id, spec, projection, warnings,
-         name, tags, metadata, notes, request, key_id, parent_id)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $18) returning id, org_id
+         name, tags, metadata, notes, request, key_id, parent_id, branched_from, branched_candidate)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $18, $19, $20) returning id, org_id
      ), sized as (
        insert into job_usage (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd, unpriced,
                               from_table, answered, cached, bytes)
@@ -100,6 +107,8 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       job.keyId,
       sizeOf(job),
       job.parentId ?? null,
+      job.branchedFrom?.jobId ?? null,
+      job.branchedFrom?.candidateId ?? null,
     ],
   );
   const { spec } = job;
@@ -145,6 +154,7 @@ export interface JobRow<Head = JobHead> extends Marks {
   orgId: string;
   kind: JobKind;
   createdBy: NamedKey;
+  branchedFrom: JobOrigin | null;
   status: Status;
   workflowId: string;
   workflowStarted: boolean;
@@ -189,7 +199,9 @@ const small = spec.without(
 );
 const head = spec.typesOnly(small, ['verifier'], ['rows', 'scorer']);
 
-const columns = `id as "jobId", org_id as "orgId", kind, ${keyOf('jobs.key_id')} as "createdBy", status, workflow_id as "workflowId",
+const columns = `id as "jobId", org_id as "orgId", kind, ${keyOf('jobs.key_id')} as "createdBy",
+  case when branched_from is not null then json_build_object('jobId', branched_from, 'candidateId', branched_candidate) end as "branchedFrom",
+  status, workflow_id as "workflowId",
   workflow_started as "workflowStarted", correlation_id as "correlationId", name, tags, metadata, notes, archived,
   ${head} as spec,
   coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection,

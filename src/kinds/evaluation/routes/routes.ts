@@ -10,6 +10,9 @@ import {
   evaluationSchema,
   type EvaluationRequest,
 } from '../contract/evaluation.js';
+import { renderPrompt } from '../../../core/prompts/demos.js';
+import type { Message } from '../../../core/prompts/message.js';
+import type { EvaluationSpec, StoredSpec } from '../../../core/jobs/spec.js';
 import type { Tx } from '../../../platform/db/db.js';
 import type { EvaluationHead, JobRow } from '../../../jobs/store/jobs.js';
 import { readConcurrency } from '../../../jobs/store/concurrency.js';
@@ -49,6 +52,7 @@ export const evaluationKind: HttpKind<EvaluationHead> = {
     created: evaluationCreatedSchema,
     keyPath: ['container_api_key'],
     draft: draftEvaluation,
+    promptOf: evaluatedPrompt,
   },
   list: { summary: 'List evaluations', item: evaluationListItemSchema, view: evaluationListItem },
   state: { summary: 'Status', schema: evaluationSchema, read: readEvaluation },
@@ -72,6 +76,11 @@ async function draftEvaluation(deps: HttpDeps, request: FastifyRequest, body: Bo
     prepare: keep,
     estimate: evaluationEstimate(spec),
   };
+}
+
+function evaluatedPrompt(spec: StoredSpec): Message[] | null {
+  const { candidate } = spec as EvaluationSpec;
+  return candidate && !candidate.graphSnapshotId ? renderPrompt(candidate.messages, candidate.demos ?? []) : null;
 }
 
 async function readEvaluation(tx: Tx, job: JobRow<EvaluationHead>, deps: HttpDeps) {
