@@ -9,7 +9,7 @@ import { DeploymentsPage } from './pages/deployments/page.js';
 import { ComparePage } from './pages/compare/page.js';
 import { EvaluationPage } from './pages/evaluation/page.js';
 import { GraphPage } from './pages/graph/page.js';
-import { NewRunPage } from './pages/new/page.js';
+import { RunFormPage } from './pages/new/entry.js';
 import { NowPage } from './pages/now/page.js';
 import { PlaygroundPage } from './pages/playground/page.js';
 import { RunsPage } from './pages/runs/page.js';
@@ -80,7 +80,7 @@ function Header() {
 /** By the first part of the address. */
 const pages = new Map<string, () => ComponentChildren>([
   ['', RunsPage],
-  ['new', NewRunPage],
+  ['new', RunFormPage],
   ['compare', ComparePage],
   ['datasets', DatasetsPage],
   ['now', NowPage],

@@ -3,7 +3,7 @@ import { runSorts } from '../runs/contract/run.js';
 import { lazily } from './lazily.js';
 import { examplesOf, positive } from './values.js';
 
-/** Adds `runs` and `datasets`. */
+/** Adds `runs`, `request`, `clone` and `datasets`. */
 export function runCommands(program: Command): void {
   program
     .command('runs')
@@ -20,6 +20,27 @@ export function runCommands(program: Command): void {
     .option('--json', 'as JSON')
     .addHelpText('after', examplesOf('runs --sort -gain', 'runs --sort -gain --group-by dataset --tag nightly'))
     .action(lazily(async () => (await import('./runs/runs.js')).runs));
+  program
+    .command('request')
+    .description('the request of a job as JSON, to send again')
+    .argument('<id>', 'a session, an evaluation or a graph job')
+    .option('--candidate <id>', 'the request of a search that begins with this candidate')
+    .action(lazily(async () => (await import('./runs/request.js')).request));
+  program
+    .command('clone')
+    .description('start a job again, with changes')
+    .argument('<id>', 'a session, an evaluation or a graph job')
+    .option('--candidate <id>', 'begin with this candidate of the search')
+    .option('--patch <json>', 'the changes, as a JSON merge patch of the request')
+    .option('--dry-run', 'the estimate as JSON, without a job')
+    .addHelpText(
+      'after',
+      examplesOf(
+        `clone ses_0123 --patch '{"policy_optimization": {"budget": {"max_rollouts": 400}}}'`,
+        'clone ses_0123 --candidate cand_0123_7 --dry-run',
+      ),
+    )
+    .action(lazily(async () => (await import('./runs/request.js')).clone));
   const datasets = program.command('datasets').description('data sets with their names, and the jobs that use them');
   datasets
     .command('list', { isDefault: true })

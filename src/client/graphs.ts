@@ -49,6 +49,12 @@ export class GraphHandle extends Job<'GraphJob'> {
   clone(body?: Body<'cloneGraphJob'>, options?: CallOptions): Creation<GraphHandle> {
     return creation(this.call('cloneGraphJob', { ...options, body }), open(this.client));
   }
+
+  /** A graph job that begins with a candidate of this one. */
+  branch(candidateId: string, body?: Body<'cloneGraphJob'>, options?: CallOptions): Creation<GraphHandle> {
+    const query = { candidate_id: candidateId };
+    return creation(this.call('cloneGraphJob', { ...options, query, body }), open(this.client));
+  }
 }
 
 /** `client.graphs` */

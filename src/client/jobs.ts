@@ -40,6 +40,11 @@ export abstract class Job<K extends Kind> extends Handle<Answer<`get${K}`>, Answ
     return this.call(`report${this.kind}Reward`, { ...options, body });
   }
 
+  /** The request, to send again; of a search also that of a branch from a candidate. */
+  request(query?: Query<`get${K}Request`>, options?: CallOptions): Promise<Answer<`get${K}Request`>> {
+    return this.call(`get${this.kind}Request`, { ...options, query });
+  }
+
   /** Counts of its rows by group, by label and by feedback. */
   rowsSummary(query?: Query<`get${K}RowsSummary`>, options?: CallOptions): Promise<Answer<`get${K}RowsSummary`>> {
     return this.call(`get${this.kind}RowsSummary`, { ...options, query });

@@ -59,6 +59,12 @@ export class SessionHandle extends Job<'Session'> {
   clone(body?: Body<'cloneSession'>, options?: CallOptions): Creation<SessionHandle> {
     return creation(this.call('cloneSession', { ...options, body }), open(this.client));
   }
+
+  /** A session that begins with a candidate of this one. */
+  branch(candidateId: string, body?: Body<'cloneSession'>, options?: CallOptions): Creation<SessionHandle> {
+    const query = { candidate_id: candidateId };
+    return creation(this.call('cloneSession', { ...options, query, body }), open(this.client));
+  }
 }
 
 /** `client.sessions` */

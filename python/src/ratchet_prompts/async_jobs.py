@@ -118,6 +118,10 @@ class AsyncRunningJob(AsyncJob):
     async def trace(self, trace_id: str) -> Any:
         return await self._read("traces", trace_id)
 
+    async def request(self, candidate_id: Optional[str] = None) -> t.JobRequest:
+        """The request, to send again; with a candidate of a search, that of a branch."""
+        return cast(t.JobRequest, await self._read("request", candidate_id=candidate_id))
+
     async def rows_summary(self, **filters: Any) -> t.RowsSummary:
         """Counts of its rows by group, by label and by feedback."""
         return cast(t.RowsSummary, await self._read(self._rows, "summary", **requests.row_filter(filters)))

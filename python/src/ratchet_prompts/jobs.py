@@ -107,6 +107,10 @@ class RunningJob(Job):
     def trace(self, trace_id: str) -> Any:
         return self._read("traces", trace_id)
 
+    def request(self, candidate_id: Optional[str] = None) -> t.JobRequest:
+        """The request, to send again; with a candidate of a search, that of a branch."""
+        return cast(t.JobRequest, self._read("request", candidate_id=candidate_id))
+
     def rows_summary(self, **filters: Any) -> t.RowsSummary:
         """Counts of its rows by group, by label and by feedback."""
         return cast(t.RowsSummary, self._read(self._rows, "summary", **requests.row_filter(filters)))

@@ -4,6 +4,7 @@ import { link } from '../../util/router.js';
 import { Badge, StuckBadge, Tag, Time } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
 import type { Job } from '../../data/job.js';
+import { Origin } from '../configuration/tab.js';
 import { LivePace, slowdownOf } from './live.js';
 
 /** Which job it is, what can be done with it, and what went wrong. */
@@ -24,6 +25,7 @@ export function Head(props: { job: Job; kind: string; facts: ComponentChildren; 
               {policy.provider}/{policy.model}
             </span>
             {props.facts}
+            {job.branched_from && <Origin origin={job.branched_from} />}
             <span>
               created <Time at={job.created_at} />
             </span>

@@ -1,10 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { DryRun } from '../../../../src/client/index.js';
 import { client } from '../../data/client.js';
+import { estimateClone, startClone } from '../../data/request.js';
 import type { RunKind } from './draft.js';
+import type { Body } from './from-request.js';
+import { cloneOf, secrets } from './original.js';
+import { draft } from './store.js';
 
 /** What the create would answer, without a run. */
 async function dryRun(kind: RunKind, body: unknown, signal: AbortSignal): Promise<DryRun> {
+  const clone = cloneOf(draft.value, body as Body);
+  if (clone) return estimateClone(clone, signal);
   const args = { query: { dry_run: 'true' as const }, body: body as never, signal };
   const answer =
     kind === 'session'
@@ -15,6 +21,8 @@ async function dryRun(kind: RunKind, body: unknown, signal: AbortSignal): Promis
 
 /** Starts the run; returns its id. */
 export async function start(kind: RunKind, body: unknown): Promise<string> {
+  const clone = cloneOf(draft.value, body as Body);
+  if (clone) return startClone(clone);
   const created =
     kind === 'session'
       ? await client.value.createSession(body as never)
@@ -34,7 +42,7 @@ const pauseMs = 400;
 /** The estimate of a request, once typing rests; null: there is none to judge yet. */
 export function useEstimate(kind: RunKind, request: string | null): EstimateState & { isCurrent: boolean } {
   const [state, setState] = useState<EstimateState>({ of: null });
-  const key = request === null ? null : `${kind} ${request}`;
+  const key = request === null ? null : `${kind} ${request} ${JSON.stringify(secrets.value)}`;
   useEffect(() => {
     if (request === null) return setState({ of: null });
     const stopping = new AbortController();

@@ -3,6 +3,7 @@ import { scorerForms } from '../../../../src/scorers/forms.js';
 import { emptyScorer } from '../../ui/scorer/draft.js';
 import { go, link } from '../../util/router.js';
 import { emptyDraft, guessColumns, type PromptMessage, type RunKind } from './draft.js';
+import { original } from './original.js';
 import { draft } from './store.js';
 
 /** What the form takes from a run. */
@@ -14,6 +15,7 @@ interface Run {
 /** Opens the form with the data, the model and the prompt of a run. */
 export async function newRunFrom(kind: RunKind, run: Run, messages: readonly PromptMessage[], addition: string | null) {
   const { provider, model } = run.policy;
+  original.value = null;
   draft.value = {
     ...emptyDraft,
     kind,

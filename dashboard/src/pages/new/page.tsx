@@ -9,9 +9,11 @@ import { Heading } from '../../ui/heading.js';
 import { ScorerFields } from '../../ui/scorer/fields.js';
 import { BudgetPanel } from './budget-panel.js';
 import { DataPanel } from './data-panel.js';
-import { emptyDraft, holderOf, missingParts, promptPointer, requestOf, type RunKind } from './draft.js';
+import { holderOf, missingParts, promptPointer, type RunKind } from './draft.js';
 import { start, useEstimate } from './estimate.js';
 import { ModelPanel } from './model-panel.js';
+import { clear, requestOfForm } from './original.js';
+import { OriginalPanel } from './original-panel.js';
 import { PromptPanel } from './prompt-panel.js';
 import { RequestPanel } from './request-panel.js';
 import { sampleDraft } from './sample.js';
@@ -29,7 +31,8 @@ export function NewRunPage() {
   const { kind, datasetId } = draft.value;
   const { data: dataset, error: datasetError } = useDataset(datasetId);
   const missing = missingParts(draft.value);
-  const request = missing.length === 0 ? JSON.stringify(requestOf(draft.value), null, 2) : null;
+  const body = missing.length === 0 ? requestOfForm(draft.value) : undefined;
+  const request = body ? JSON.stringify(body, null, 2) : null;
   const estimate = useEstimate(kind, request);
   const [startError, setStartError] = useState<{ of: string; error: unknown } | null>(null);
   const error = startError?.of === request ? startError.error : estimate.error;
@@ -39,7 +42,7 @@ export function NewRunPage() {
   const others = otherErrors(errors, [prompt, ...shownFields]);
   const onStart = async () => {
     try {
-      const id = await start(kind, requestOf(draft.value));
+      const id = await start(kind, body);
       go(pageOf(id));
     } catch (caught) {
       setStartError({ of: request!, error: caught });
@@ -53,7 +56,7 @@ export function NewRunPage() {
           <a class="button" href="#/new?sample=1">
             Fill in the sample
           </a>
-          <button type="button" class="button" onClick={() => (draft.value = emptyDraft)}>
+          <button type="button" class="button" onClick={clear}>
             Clear
           </button>
         </div>
@@ -76,6 +79,7 @@ export function NewRunPage() {
           <RequestPanel request={request} />
         </form>
         <aside class="form-summary">
+          <OriginalPanel request={body} />
           <Summary
             {...{ missing, others, onStart }}
             estimate={{ ...estimate, error }}

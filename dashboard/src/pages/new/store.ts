@@ -1,4 +1,5 @@
 import { effect, signal } from '@preact/signals';
+import { remember } from '../../util/remember.js';
 import { emptyDraft, type Draft } from './draft.js';
 
 const stored = 'ratchet.new-run';
@@ -6,7 +7,7 @@ const stored = 'ratchet.new-run';
 /** The draft of this tab; a reload keeps it. */
 export const draft = signal<Draft>(readStored());
 
-effect(() => sessionStorage.setItem(stored, JSON.stringify(draft.value)));
+effect(() => remember(stored, draft.value));
 
 /** The limits of the form. */
 export type TextField = 'rollouts' | 'dollars' | 'minutes';

@@ -11,6 +11,7 @@ import { CurvePanel } from '../search/curve-panel.js';
 import { Curve } from '../search/curve.js';
 import { Figures } from '../search/figures.js';
 import { pollMs, useAtEnd, useJob } from '../search/follow.js';
+import { ConfigurationTab } from '../configuration/tab.js';
 import { Head } from '../job/head.js';
 import { isActive } from '../../data/job.js';
 import { VerdictPanel } from '../search/verdict-panel.js';
@@ -23,13 +24,14 @@ import { SessionRows } from './rows-tab.js';
 import type { Results, Session } from '../../data/session/types.js';
 import { WhyTab } from './why/tab.js';
 
-const tabs = ['overview', 'rows', 'candidates', 'why', 'prompt', 'events'] as const;
+const tabs = ['overview', 'rows', 'candidates', 'why', 'prompt', 'configuration', 'events'] as const;
 const labels = {
   overview: 'Overview',
   rows: 'Rows',
   candidates: 'Candidates',
   why: 'Why',
   prompt: 'Prompt',
+  configuration: 'Configuration',
   events: 'Events',
 };
 
@@ -96,6 +98,8 @@ function Tab({ session, results, log, onDone }: TabProps) {
       return <WhyTab session={session} log={log} />;
     case 'prompt':
       return <PromptTab session={session} results={results} />;
+    case 'configuration':
+      return <ConfigurationTab jobId={session.session_id} split={session.split} />;
     case 'events':
       return <EventList log={log} />;
   }

@@ -6,6 +6,7 @@ import { Empty, Loading, Panel, Problem } from '../../ui/basics.js';
 import { Copy } from '../../ui/copy.js';
 import { Choice } from '../../ui/choice.js';
 import { Prompt } from '../../ui/diff/prompt.js';
+import { PromptLinks } from '../job/candidate-links.js';
 import { client } from '../../data/client.js';
 import { numberOf } from '../../data/search.js';
 import { ChoicePanel, RemovalPanel } from './other-prompts.js';
@@ -40,6 +41,7 @@ export function PromptTab({ session, results }: { session: Session; results: Res
           )}
           {candidate?.is_baseline && ', the baseline'}, reward {reward(best.reward)}
         </p>
+        {candidate && <PromptLinks id={session.session_id} candidateId={candidate.candidate_id} />}
         <Problem error={error} />
         <Prompt messages={best.messages} before={view === 'diff' ? (baseline?.messages ?? null) : null} />
       </Panel>

@@ -581,6 +581,16 @@ class RowsSummary(TypedDict):
     clusters: List[Dict[str, Any]]
 
 
+class JobRequest(TypedDict):
+    job_id: str
+    request: Optional[Dict[str, Any]]
+    omitted: List[str]
+    dataset: Optional[Dict[str, Any]]
+    prompt: Optional[List[Message]]
+    branched_from: Optional[Dict[str, Any]]
+    branches: List[Dict[str, Any]]
+
+
 class Difference(TypedDict):
     mean: float
     low: float

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { PromptLinks } from '../../job/candidate-links.js';
 import { client } from '../../../data/client.js';
 import { useResource } from '../../../data/resource.js';
 import { Panel, Problem } from '../../../ui/basics.js';
@@ -25,7 +26,7 @@ export function SnapshotPanel({ shown }: { shown: Deployment }) {
     >
       <Problem error={error} />
       {other === '' ? (
-        <Content id={shown.snapshot_id} />
+        <Content id={shown.snapshot_id} deploymentId={shown.id} />
       ) : (
         <Difference key={other} from={other} to={shown.snapshot_id} />
       )}
@@ -55,13 +56,14 @@ function OtherChoice(props: { choices: Listed[]; other: string; onChoose: (snaps
 const useSnapshot = (id: string) =>
   useResource(`snapshot ${id}`, (signal) => client.value.deployments.snapshot(id, { signal }));
 
-function Content({ id }: { id: string }) {
+function Content({ id, deploymentId }: { id: string; deploymentId: string }) {
   const { data, error } = useSnapshot(id);
   return (
     <>
       <Problem error={error} />
       {data?.kind === 'messages' && (
         <>
+          <PromptLinks id={deploymentId} candidateId={null} again="Optimize it" />
           <Prompt messages={data.messages} />
           {data.demos.length > 0 && <Demos demos={data.demos} />}
         </>
