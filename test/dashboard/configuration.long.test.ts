@@ -146,6 +146,8 @@ test('the commands that the page copies make the same run', async () => {
   const run = promisify(execFile);
   const curl = JSON.parse((await run('sh', ['-c', copied('curl')], environment)).stdout) as { session_id: string };
   const python = (await run('python3', ['-c', copied('python')], environment)).stdout.trim();
-  for (const made of [curl.session_id, python]) expect((await requestOf(made)).request).toEqual(request);
+  const ratchet = `ratchet() { "${process.execPath}" dist/src/cli/ratchet.js "$@"; }\n`;
+  const cli = (await run('sh', ['-c', ratchet + copied('cli')], environment)).stdout.trim();
+  for (const made of [curl.session_id, python, cli]) expect((await requestOf(made)).request).toEqual(request);
   for (const form of ['curl', 'python', 'cli', 'json'] as const) expect(copied(form)).not.toContain(on.service.apiKey);
 }, 90_000);

@@ -18,7 +18,8 @@ export async function request(id: string, { candidate }: { candidate?: string })
         case 'graph':
           return client.request('getGraphJobRequest', { path, query });
         case 'evaluation':
-          return client.request('getEvaluationRequest', { path, query: query as undefined });
+          if (candidate !== undefined) throw new ConfigError(`${id} is an evaluation, which has no candidates`);
+          return client.request('getEvaluationRequest', { path });
         default:
           throw noRequest(id);
       }

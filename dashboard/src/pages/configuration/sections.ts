@@ -1,6 +1,6 @@
 /** The request of a run as a form to read. */
 import { asObject } from '../../../../src/util/json.js';
-import { labelOf, valueText } from './words.js';
+import { labelOf, rankOf, valueText } from './words.js';
 
 export interface Fact {
   pointer: string;
@@ -55,7 +55,11 @@ export function sectionsOf(request: Record<string, unknown>): Section[] {
     ...Object.entries(asObject(search) ?? {}).map(([name, value]) => [`/policy_optimization/${name}`, value] as const),
     ...Object.entries(others).map(([name, value]) => [`/${name}`, value] as const),
   ];
-  const facts = fields.flatMap(([pointer, value]) => factsOf(pointer, value));
+  // Rows run in the service, whatever this default says.
+  const isMisleading = (pointer: string) => /\/rollouts$/.test(pointer) && asObject(search)?.['dataset'] !== undefined;
+  const facts = fields
+    .flatMap(([pointer, value]) => (isMisleading(pointer) ? [] : factsOf(pointer, value)))
+    .sort((left, right) => rankOf(left.pointer) - rankOf(right.pointer));
   return order.flatMap((title) => {
     const own = facts.filter(({ pointer }) => titleOf(pointer) === title);
     return own.length === 0 ? [] : [{ title, facts: own }];

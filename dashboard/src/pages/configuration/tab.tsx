@@ -136,8 +136,12 @@ function CopyPanel({ read, request }: RequestProps) {
 function Family({ read: { branched_from: origin, branches } }: { read: JobRequest }) {
   if (origin === null && branches.length === 0) return null;
   return (
-    <Panel title="Made from it">
-      {origin && <Origin origin={origin} />}
+    <Panel title="Origin and branches">
+      {origin && (
+        <p>
+          Made <Origin origin={origin} />
+        </p>
+      )}
       <ul class="log" aria-label="Runs made from this one">
         {branches.map(({ job_id: id, name, status, candidate_id: candidate, created_at: at }) => (
           <li key={id}>

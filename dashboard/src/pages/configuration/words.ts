@@ -1,14 +1,15 @@
 /** The fields of requests in the words of pages. */
 import { count, dollars, duration, words } from '../../util/format.js';
 
-/** By the last names of a pointer; the longest that fits counts. */
+/** By the last names of a pointer; the longest that fits counts. In the order of pages. */
 const labels: Record<string, string> = {
+  algorithm: 'Algorithm',
+  'dataset/dataset_id': 'Data set',
   container_url: 'Container',
   env_name: 'Environment',
   env_config: 'Settings of the environment',
   container_api_key: 'Key of the container',
   webhook_url: 'Webhook',
-  'dataset/dataset_id': 'Data set',
   'dataset/input': 'Input column',
   'dataset/expected': 'Expected column',
   'dataset/tasks': 'Tasks',
@@ -35,23 +36,35 @@ const labels: Record<string, string> = {
   patience: 'Ends after generations without a better prompt',
   rollouts: 'Who runs the rollouts',
   app_id: 'Group of jobs',
-  algorithm: 'Algorithm',
   initial_graph: 'First graph',
   policy_model: 'Model',
   policy_models: 'Models',
   policy_provider: 'Provider',
 };
 
-export function labelOf(pointer: string): string {
+const keyOf = (pointer: string): string | undefined => {
   const parts = pointer.split('/').slice(1);
+  return [2, 1].map((length) => parts.slice(-length).join('/')).find((key) => key in labels);
+};
+
+const order = Object.keys(labels);
+
+/** The place of a field among others; those without a label are last. */
+export function rankOf(pointer: string): number {
+  const key = keyOf(pointer);
+  return key === undefined ? order.length : order.indexOf(key);
+}
+
+export function labelOf(pointer: string): string {
   const message = /(?:initial_prompt|candidate)\/messages(?:\/(\d+)\/(\w+))?$/.exec(pointer);
   if (message) return message[1] ? `Prompt, ${words(message[2]!)} of message ${Number(message[1]) + 1}` : 'Prompt';
-  for (const length of [2, 1]) {
-    const label = labels[parts.slice(-length).join('/')];
-    if (label !== undefined) return label;
-  }
-  const shown = parts[0] === 'policy_optimization' ? parts.slice(1) : parts;
-  const text = shown.map(words).join(', ');
+  const key = keyOf(pointer);
+  if (key !== undefined) return labels[key]!;
+  const text = pointer
+    .replace(/^\/(policy_optimization\/(gepa\/|mipro\/)?)?/, '')
+    .split('/')
+    .map(words)
+    .join(', ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

@@ -4,7 +4,7 @@ import { againLink, evaluateLink } from '../new/original.js';
 export function PromptLinks(props: { id: string; candidateId: string | null; again?: string; isGraph?: boolean }) {
   const { id, candidateId, again = 'Branch from here', isGraph = false } = props;
   return (
-    <div class="actions">
+    <div class="actions prompt-links">
       <a class="button button-small" href={againLink(id, candidateId)}>
         {again}
       </a>

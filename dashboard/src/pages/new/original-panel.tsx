@@ -42,7 +42,7 @@ export function OriginalPanel({ request }: { request: Body | undefined }) {
 }
 
 function lastWords({ costUsd, rollouts }: NonNullable<Original['last']>): string {
-  const cost = costUsd === null ? 'the cost is not known' : dollars(costUsd);
+  const cost = costUsd === null ? 'an unknown cost' : dollars(costUsd);
   return `Last time ${cost}, ${count(rollouts)} rollouts.`;
 }
 
@@ -60,12 +60,13 @@ function Changes({ changes }: { changes: FieldChange[] }) {
 }
 
 const longest = 40;
+const mostOpened = 2_000;
 
 function Change({ pointer, before, after }: FieldChange) {
   const [old, now] = [valueText(pointer, before), valueText(pointer, after)];
   if (old.length > longest || now.length > longest)
     return (
-      <Fold summary={labelOf(pointer)}>
+      <Fold summary={labelOf(pointer)} isOpen={old.length + now.length < mostOpened}>
         {() => <TextDiff before={before === undefined ? '' : old} after={after === undefined ? '' : now} />}
       </Fold>
     );
