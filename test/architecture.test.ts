@@ -114,6 +114,7 @@ const rules: Record<string, Rule> = {
       'src/scorers/forms',
       'src/util/example-models',
       'src/util/json',
+      'src/util/merge-patch',
     ],
     types: ['src/core', 'src/contracts', 'src/scorers'],
     packages: ['preact', '@preact/signals', 'uplot', 'diff', 'eventsource-parser', 'vite'],

@@ -64,6 +64,16 @@ const views: View[] = [
   { name: 'sessions?tab=candidates', fragment: ofSession('?tab=candidates'), ready: table('Table of candidates') },
   { name: 'sessions?tab=why', fragment: ofSession('?tab=why'), ready: region('Lineage') },
   { name: 'sessions?tab=prompt', fragment: ofSession('?tab=prompt'), ready: region('Best prompt') },
+  { name: 'sessions?tab=configuration', fragment: ofSession('?tab=configuration'), ready: region('Send it again') },
+  { name: 'graphs?tab=configuration', fragment: ofGraph('?tab=configuration'), ready: region('Send it again') },
+  {
+    name: 'evaluations?tab=configuration',
+    fragment: () => `#/evaluations/${a()}?tab=configuration`,
+    ready: region('Evaluated prompt'),
+  },
+  { name: 'new, from a session', fragment: () => `#/new?from=${jobs.session}`, ready: region('Original') },
+  { name: 'new, from a graph', fragment: () => `#/new?from=${jobs.graph}`, ready: region('Original') },
+  { name: 'new, of a version', fragment: () => `#/new?evaluate=${jobs.versions[1]}`, ready: region('Original') },
   {
     name: 'sessions?tab=events',
     fragment: ofSession('?tab=events'),

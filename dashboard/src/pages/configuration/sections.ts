@@ -1,6 +1,6 @@
 /** The request of a run as a form to read. */
 import { asObject } from '../../../../src/util/json.js';
-import { labelOf, rankOf, valueText } from './words.js';
+import { labelOf, rankOf, valueText } from '../../util/request-words.js';
 
 export interface Fact {
   pointer: string;

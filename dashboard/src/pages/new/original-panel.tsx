@@ -3,7 +3,7 @@ import { TextDiff } from '../../ui/diff/prompt.js';
 import { Fold } from '../../ui/fold.js';
 import { count, dollars, shortId } from '../../util/format.js';
 import { pageOf } from '../../util/router.js';
-import { labelOf, valueText } from '../configuration/words.js';
+import { labelOf, valueText } from '../../util/request-words.js';
 import { changesBetween, hiddenFields, type Body, type FieldChange } from './from-request.js';
 import { detach, isOfKind, original, secrets, type Original } from './original.js';
 import { draft } from './store.js';

@@ -1,5 +1,5 @@
 /** The fields of requests in the words of pages. */
-import { count, dollars, duration, words } from '../../util/format.js';
+import { count, dollars, duration, words } from './format.js';
 
 /** By the last names of a pointer; the longest that fits counts. In the order of pages. */
 const labels: Record<string, string> = {
