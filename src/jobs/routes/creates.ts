@@ -189,7 +189,7 @@ async function readRequestView(
   };
 }
 
-/** The request of a job with the labels of now, and a candidate as its first prompt; null: none made it. */
+/** The request of a job with its labels, and a candidate as first prompt; null: none made it. */
 async function requestAgain(
   tx: Tx,
   job: JobRow,
@@ -226,7 +226,7 @@ async function clonedBody(
   return { read: read.value, warnings: again.warnings };
 }
 
-/** Adds the container's key of the job, which is kept while it runs and only goes to the same origin. */
+/** Adds the container's key of the job, which is kept while it runs, for the same origin. */
 async function withKey(tx: Tx, secretKey: Buffer, { orgId, jobId }: JobRow, merged: unknown, keyPath: string[]) {
   const url = valueAt(merged, ...keyPath.slice(0, -1), 'container_url');
   if (typeof url !== 'string' || !URL.canParse(url)) return merged;

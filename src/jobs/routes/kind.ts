@@ -51,7 +51,7 @@ export interface CreateRoute {
   /** Where a container's key stands in a request; absent: the kind has no container. */
   keyPath?: string[];
   draft(deps: HttpDeps, request: FastifyRequest, body: CreateBody): Promise<Draft>;
-  /** The request with a candidate as its first prompt or graph; absent: the kind has no candidates. */
+  /** The request with a candidate as first prompt or graph; absent: the kind has none. */
   branch?(tx: Tx, job: JobRow, candidateId: string, request: Record<string, unknown>): Promise<Again>;
   /** The prompt that a job begins with or runs; null: it is not the service's. */
   promptOf(spec: StoredSpec): Message[] | null;

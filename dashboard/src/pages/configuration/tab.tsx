@@ -8,7 +8,7 @@ import { Copy } from '../../ui/copy.js';
 import { Prompt } from '../../ui/diff/prompt.js';
 import { count, shortId } from '../../util/format.js';
 import { link, pageOf, route, setQuery } from '../../util/router.js';
-import { againLink } from '../new/original.js';
+import { againLink, evaluateLink } from '../new/original.js';
 import { copyText, forms, type Form } from './copy-as.js';
 import { sectionsOf, type Fact } from './sections.js';
 
@@ -26,7 +26,7 @@ export function ConfigurationTab({ jobId, split }: { jobId: string; split?: Seed
       ) : (
         <Request read={data} request={data.request} split={split} />
       )}
-      {data.prompt && <PromptPanel kind={kindOfRun(jobId)} messages={data.prompt} />}
+      {data.prompt && <PromptPanel read={data} messages={data.prompt} />}
       {data.request !== null && <CopyPanel read={data} request={data.request} />}
       <Family read={data} />
     </>
@@ -92,13 +92,23 @@ function SplitFact({ split: { train, evaluation, heldout } }: { split: SeedSplit
 }
 
 /** The prompt that a run begins with, or that an evaluation runs. */
-function PromptPanel({ kind, messages }: { kind: string; messages: NonNullable<JobRequest['prompt']> }) {
+function PromptPanel({ read, messages }: { read: JobRequest; messages: NonNullable<JobRequest['prompt']> }) {
+  const { job_id: id, request } = read;
+  const isEvaluation = kindOfRun(id) === 'evaluation';
+  const elsewhere = request !== null && (
+    <a class="button button-small" href={isEvaluation ? againLink(id) : evaluateLink(id)}>
+      Evaluate on …
+    </a>
+  );
   return (
-    <Panel title={kind === 'evaluation' ? 'Evaluated prompt' : 'First prompt'}>
+    <Panel title={isEvaluation ? 'Evaluated prompt' : 'First prompt'} aside={elsewhere}>
       <Prompt messages={messages} />
     </Panel>
   );
 }
+
+/** Characters. A graph job's request holds its tasks. */
+const mostShown = 20_000;
 
 function CopyPanel({ read, request }: RequestProps) {
   const given = route.value.query.get('as') as Form | null;
@@ -121,8 +131,9 @@ function CopyPanel({ read, request }: RequestProps) {
       }
     >
       <pre class="configuration-text" tabIndex={0}>
-        {text}
+        {text.slice(0, mostShown)}
       </pre>
+      {text.length > mostShown && <p class="quiet">Cut here; Copy has all of it.</p>}
       {form !== 'json' && (
         <p class="quiet">
           <code>RATCHET_API_KEY</code> is a key with the scope write.

@@ -22,7 +22,7 @@ export function RunFormPage() {
     return () => stopping.abort();
   }, [key, isLoaded]);
   const source = original.value?.source;
-  if (isLoaded) return source && !fitsForm(source) ? <JsonRunPage source={source} /> : <NewRunPage />;
+  if (isLoaded) return source && !fitsForm(source) ? <JsonRunPage /> : <NewRunPage />;
   return (
     <>
       <Heading title="New run" />

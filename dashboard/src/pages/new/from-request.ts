@@ -1,4 +1,4 @@
-/** The form of a run that exists: what it shows of the request, and the request that comes of it. */
+/** The form of a run that exists: what it shows of a request, and the request of a changed form. */
 import { patchBetween, mergePatch } from '../../../../src/util/merge-patch.js';
 import { asObject } from '../../../../src/util/json.js';
 import { scorerForms } from '../../../../src/scorers/forms.js';

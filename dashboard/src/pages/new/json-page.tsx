@@ -5,13 +5,13 @@ import { Panel } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
 import { isJson } from '../../ui/scorer/draft.js';
 import { start, useEstimate } from './estimate.js';
-import type { Body, Source } from './from-request.js';
+import type { Body } from './from-request.js';
 import { OriginalPanel } from './original-panel.js';
 import { change, draft } from './store.js';
 import { Summary } from './summary.js';
 
 /** A run whose request the form cannot show: on a container, of live traffic, or of a graph. */
-export function JsonRunPage({ source }: { source: Source }) {
+export function JsonRunPage() {
   const text = draft.value.json ?? '';
   const body = isJson(text) ? (JSON.parse(text) as Body) : undefined;
   const request = body ? JSON.stringify(body) : null;
@@ -28,15 +28,6 @@ export function JsonRunPage({ source }: { source: Source }) {
     <>
       <div class="page-head">
         <Heading title="New run" />
-        <div class="actions">
-          <button
-            type="button"
-            class="button"
-            onClick={() => change({ json: JSON.stringify(source.request, null, 2) })}
-          >
-            Undo all changes
-          </button>
-        </div>
       </div>
       <div class="form-page">
         <Panel title="Request">

@@ -1,14 +1,14 @@
 import { Field, Panel } from '../../ui/basics.js';
 import { TextDiff } from '../../ui/diff/prompt.js';
 import { Fold } from '../../ui/fold.js';
-import { count, dollars, shortId } from '../../util/format.js';
+import { count, dollars } from '../../util/format.js';
 import { pageOf } from '../../util/router.js';
 import { labelOf, valueText } from '../../util/request-words.js';
-import { changesBetween, hiddenFields, type Body, type FieldChange } from './from-request.js';
+import { changesBetween, draftOf, hiddenFields, type Body, type FieldChange } from './from-request.js';
 import { detach, isOfKind, original, secrets, type Original } from './original.js';
 import { draft } from './store.js';
 
-/** What the form began with, and how its request differs. `request`: undefined while it is not valid. */
+/** What the form began with, and how its request differs. `request`: undefined if not valid. */
 export function OriginalPanel({ request }: { request: Body | undefined }) {
   const from = original.value;
   if (!from) return null;
@@ -36,7 +36,20 @@ export function OriginalPanel({ request }: { request: Body | undefined }) {
       {changes && <Changes changes={changes} />}
       {source && isSameKind && draft.value.json === null && <Hidden fields={hiddenFields(source)} />}
       {from.purpose === 'again' && isSameKind && omitted.map((pointer) => <Secret key={pointer} pointer={pointer} />)}
-      {source && source.kind !== 'graph' && isSameKind && <Detach from={from} />}
+      {source && isSameKind && (
+        <div class="actions">
+          {changes?.length !== 0 && (
+            <button type="button" class="button button-small" onClick={() => (draft.value = draftOf(source))}>
+              Undo the changes
+            </button>
+          )}
+          {source.kind !== 'graph' && (
+            <button type="button" class="button button-small" onClick={detach}>
+              Forget the original
+            </button>
+          )}
+        </div>
+      )}
     </Panel>
   );
 }
@@ -111,15 +124,5 @@ function Secret({ pointer }: { pointer: string }) {
         onInput={(event) => (secrets.value = { ...secrets.value, [pointer]: event.currentTarget.value })}
       />
     </Field>
-  );
-}
-
-function Detach({ from }: { from: Original }) {
-  return (
-    <div class="actions">
-      <button type="button" class="button button-small" title={`Without ${shortId(from.id)}`} onClick={detach}>
-        Forget the original
-      </button>
-    </div>
   );
 }

@@ -63,5 +63,6 @@ async function playRows(api: Recorder): Promise<void> {
     async () => (await api.peek<{ status: string }>('getEvaluation', { path })).status === 'completed',
   );
   await api.call('getEvaluationRowsSummary', { path });
+  await api.call('getEvaluationRequest', { path });
   for (let n = 0; n < 2; n += 1) await api.call('createDatasetOfEvaluationRows', { path, body: { q: rows[1]!.input } });
 }

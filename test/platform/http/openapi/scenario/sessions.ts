@@ -38,6 +38,7 @@ export async function playSession(api: Recorder): Promise<string> {
     await api.call(operation, { path: { ...path, candidate_id: winner } });
   await api.call('listSessionRows', { path, query: { limit: '2' } });
   await api.call('getSessionRowsSummary', { path });
+  await api.call('getSessionRequest', { path });
   for (let n = 0; n < 2; n += 1) await api.call('createDatasetOfSessionRows', { path, body: { q: rows[0]!.input } });
   await api.call('compareCandidates', { query: { a: baseline, b: winner } });
   const levers = await api.call<{ data: { lever_id: string }[] }>('listSessionLevers', { path });
