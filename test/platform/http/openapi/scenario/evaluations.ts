@@ -35,6 +35,7 @@ export async function playEvaluations(api: Recorder, { container }: Capitals): P
   const trace_id = await traceIn(api, 'downloadEvaluationTraces', path);
   await api.call('getEvaluationTrace', { path: { ...path, trace_id } });
 
+  await estimated(api, 'cloneEvaluation', { env_name: heldSplit }, path);
   const clone = async () => {
     const before = container.ledger.length;
     const id = await created(api, 'cloneEvaluation', { env_name: heldSplit }, path);

@@ -48,6 +48,7 @@ export async function playGraphs(api: Recorder): Promise<Ids> {
   const trace_id = await traceIn(api, 'downloadGraphJobTraces', path);
   await api.call('getGraphJobTrace', { path: { ...path, trace_id } });
 
+  await estimated(api, 'cloneGraphJob', { rng_seed: 2 }, path);
   const cancelled = await created(api, 'cloneGraphJob', { rng_seed: 2 }, path);
   await api.call('cancelGraphJob', { path: { job_id: cancelled }, body: {} });
   await api.call('deleteGraphJob', { path: { job_id: cancelled } });

@@ -50,6 +50,7 @@ export async function playSession(api: Recorder): Promise<string> {
   await api.call('listSessionEvents', { path });
   await api.call('getSessionTrace', { path: { ...path, trace_id: await traceIn(api, 'downloadSessionTraces', path) } });
 
+  await estimated(api, 'cloneSession', { policy_optimization: { budget: { max_rollouts: 14 } } }, path);
   const clone = await created(api, 'cloneSession', { policy_optimization: { budget: { max_rollouts: 14 } } }, path);
   await ended(api, 'getSession', { session_id: clone });
   await api.call('extendSession', { path: { session_id: clone }, body: { max_rollouts: 60 } });
