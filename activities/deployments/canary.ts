@@ -48,10 +48,11 @@ const longestFollowMs = 10 * 3_600_000;
 const storeEveryMs = 30_000;
 
 export function canaryActivities(deps: ActivityDeps) {
-  const { db, metrics } = deps;
+  const { db, metrics, draining } = deps;
   return {
     /**
-     * Looks at a canary until something other than `seen` can be shown of it (null: nothing was).
+     * Looks at a canary until something other than `seen` can be shown of it (null: nothing was), or
+     * the worker ends.
      * `live`: it ended with the deployment live. Rejects where it was rolled back.
      */
     followCanary: ({ seen, ...job }: JobRef & { seen: CanarySeen | null }): Promise<CanarySeen | 'live'> => {
@@ -68,7 +69,8 @@ export function canaryActivities(deps: ActivityDeps) {
           }
           if (typeof found === 'string')
             throw jobFailure('canary_rolled_back', `${found} Its name serves what it served before.`);
-          if (JSON.stringify(found) !== JSON.stringify(seen) || Date.now() > until) return found;
+          const isNews = JSON.stringify(found) !== JSON.stringify(seen);
+          if (isNews || draining.aborted || Date.now() > until) return found;
           await delay(lookEveryMs, undefined, { signal });
         }
       }, watch);
