@@ -115,6 +115,11 @@ class AsyncRunningJob(AsyncJob):
         request = requests.download(self._collection, self.id, "traces", to)
         await self._http.run(exchange(request, self._http.url, self._http.retries))
 
+    async def save_report(self, to: Path) -> None:
+        """Saves what it found as one HTML file."""
+        request = requests.download(self._collection, self.id, "report", to)
+        await self._http.run(exchange(request, self._http.url, self._http.retries))
+
     async def trace(self, trace_id: str) -> Any:
         return await self._read("traces", trace_id)
 

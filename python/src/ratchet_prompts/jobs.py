@@ -104,6 +104,11 @@ class RunningJob(Job):
         request = requests.download(self._collection, self.id, "traces", to)
         self._http.run(exchange(request, self._http.url, self._http.retries))
 
+    def save_report(self, to: Path) -> None:
+        """Saves what it found as one HTML file."""
+        request = requests.download(self._collection, self.id, "report", to)
+        self._http.run(exchange(request, self._http.url, self._http.retries))
+
     def trace(self, trace_id: str) -> Any:
         return self._read("traces", trace_id)
 

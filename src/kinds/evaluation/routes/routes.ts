@@ -34,6 +34,7 @@ import { filterOf, registerResultRows } from '../../../rows/routes/routes.js';
 import { readSelectable } from '../../../rows/routes/select.js';
 import { rowsOfEvaluation } from '../../../rows/routes/subjects.js';
 import { checkEvaluation, evaluationSpec } from '../../../jobs/routes/specs.js';
+import { registerReport } from '../../../report/routes/routes.js';
 
 type Body = z.output<typeof createEvaluationSchema>;
 
@@ -114,6 +115,7 @@ function registerOwn(app: App, deps: HttpDeps, route: JobRoute<EvaluationHead>):
     },
   );
   registerResultRows(app, deps, route);
+  registerReport(app, deps, route);
 }
 
 /** The results that pass the filter, with their groups. */

@@ -46,6 +46,7 @@ import { promptView, proxyUrls, sessionHistory, sessionListItem, sessionResults,
 import { sessionSpec } from '../../../jobs/routes/specs.js';
 import { sessionRows } from './rows.js';
 import { registerRows } from '../../../rows/routes/routes.js';
+import { registerReport } from '../../../report/routes/routes.js';
 
 export const sessionKind: HttpKind<SessionHead> = {
   kind: 'session',
@@ -185,6 +186,7 @@ function registerOwn(app: App, deps: HttpDeps, route: JobRoute<SessionHead>): vo
   registerExtension(app, deps, route);
   registerLineage(app, deps, route, sessionLineage);
   registerRows(app, deps, route);
+  registerReport(app, deps, route);
   registerSuggestions(app, deps, route);
   registerLevers(app, deps, route);
   registerSensors(app, deps, route);
