@@ -68,12 +68,6 @@ export abstract class Job<K extends Kind> extends Handle<Answer<`get${K}`>, Answ
     return this.client.download(`download${this.kind}Traces`, ...([{ ...options, path: this.path }] as never));
   }
 
-  /** What it found, as one HTML file. */
-  async report(options?: CallOptions): Promise<string> {
-    const args = [{ ...options, path: this.path }] as never;
-    return (await this.client.download(`get${this.kind}Report`, ...args)).text();
-  }
-
   trace(traceId: string, options?: CallOptions): Promise<Answer<`get${K}Trace`>> {
     return this.client.request(
       `get${this.kind}Trace`,

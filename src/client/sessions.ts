@@ -1,4 +1,5 @@
 import type { Event } from './api.js';
+import { EvaluationHandle } from './evaluations.js';
 import { creation, type Creation } from './handle.js';
 import { Job } from './jobs.js';
 import type { Operations } from './operations.js';
@@ -53,6 +54,23 @@ export class SessionHandle extends Job<'Session'> {
   candidate(candidateId: string, options?: CallOptions): Promise<Answer<'getSessionCandidate'>> {
     const path = { ...this.path, candidate_id: candidateId };
     return this.client.request('getSessionCandidate', { ...options, path });
+  }
+
+  /** The edits that make a candidate's prompt of another's, with evidence. */
+  changes(
+    candidateId: string,
+    query: Query<'getSessionChanges'> = {},
+    options?: CallOptions,
+  ): Promise<Answer<'getSessionChanges'>> {
+    const path = { ...this.path, candidate_id: candidateId };
+    return this.client.request('getSessionChanges', { ...options, path, query });
+  }
+
+  /** An evaluation of a candidate's prompt without one of its edits. */
+  ablate(candidateId: string, body: Body<'createSessionAblation'>, options?: CallOptions): Creation<EvaluationHandle> {
+    const path = { ...this.path, candidate_id: candidateId };
+    const created = this.client.request('createSessionAblation', { ...options, path, body });
+    return creation(created, ({ job_id: id }) => new EvaluationHandle(this.client, id));
   }
 
   /** A session with the same request but for the fields of `body`. */

@@ -115,11 +115,6 @@ class AsyncRunningJob(AsyncJob):
         request = requests.download(self._collection, self.id, "traces", to)
         await self._http.run(exchange(request, self._http.url, self._http.retries))
 
-    async def save_report(self, to: Path) -> None:
-        """Saves what it found as one HTML file."""
-        request = requests.download(self._collection, self.id, "report", to)
-        await self._http.run(exchange(request, self._http.url, self._http.retries))
-
     async def trace(self, trace_id: str) -> Any:
         return await self._read("traces", trace_id)
 
@@ -176,6 +171,10 @@ class AsyncSession(AsyncRunningJob):
     async def candidate(self, candidate_id: str) -> Any:
         """A candidate with its messages and its origin."""
         return await self._read("candidates", candidate_id)
+
+    async def changes(self, candidate_id: str, against: str = "baseline") -> Any:
+        """The edits that make a candidate's prompt of an earlier one, with evidence."""
+        return await self._read("candidates", candidate_id, "changes", against=against)
 
     def seed_evals(self, candidate_id: str) -> AsyncIterator[t.SeedEval]:
         """The rollouts of a candidate."""

@@ -104,11 +104,6 @@ class RunningJob(Job):
         request = requests.download(self._collection, self.id, "traces", to)
         self._http.run(exchange(request, self._http.url, self._http.retries))
 
-    def save_report(self, to: Path) -> None:
-        """Saves what it found as one HTML file."""
-        request = requests.download(self._collection, self.id, "report", to)
-        self._http.run(exchange(request, self._http.url, self._http.retries))
-
     def trace(self, trace_id: str) -> Any:
         return self._read("traces", trace_id)
 
@@ -165,6 +160,10 @@ class Session(RunningJob):
     def candidate(self, candidate_id: str) -> Any:
         """A candidate with its messages and its origin."""
         return self._read("candidates", candidate_id)
+
+    def changes(self, candidate_id: str, against: str = "baseline") -> Any:
+        """The edits that make a candidate's prompt of an earlier one, with evidence."""
+        return self._read("candidates", candidate_id, "changes", against=against)
 
     def seed_evals(self, candidate_id: str) -> Iterator[t.SeedEval]:
         """The rollouts of a candidate."""

@@ -34,7 +34,8 @@ export const stateCodes = {
     status: [409],
     at: ['problem'],
     retry: false,
-    meaning: "No request made this job: it belongs to a deployment's gate, a migration or a checkup",
+    meaning:
+      "No request made this job: it belongs to a deployment's gate, a migration or a checkup, or it evaluates a prompt without an edit",
     remedy: 'Create an evaluation',
   },
   not_extendable: {
@@ -71,6 +72,14 @@ export const stateCodes = {
     retry: true,
     meaning: 'The job has no evaluated candidate yet',
     remedy: 'Wait until it has one',
+  },
+  no_ablation: {
+    status: [409],
+    at: ['problem'],
+    retry: false,
+    meaning:
+      'A prompt of the session cannot be evaluated without an edit: live traffic, a container with a key, or a deleted data set',
+    remedy: 'Create an evaluation with the messages',
   },
   reward_conflict: {
     status: [409],

@@ -129,7 +129,7 @@ async function clonedBody({ db }: HttpDeps, job: JobRow, patch: object, route: C
   const stored = await db.org(job.orgId, (tx) => readRequest(tx, job.jobId));
   if (!stored) {
     const detail =
-      'No request made this job: it belongs to the gate of a deployment, to a migration or to a checkup. Create one of its kind instead.';
+      'No request made this job: it belongs to the gate of a deployment, to a migration or to a checkup, or it evaluates a prompt without an edit. Create one of its kind instead.';
     throw new ApiError(409, 'not_cloneable', detail);
   }
   const { keyPath } = route;

@@ -153,6 +153,7 @@ describe('every operation that changes something', () => {
   const bodies: Record<string, unknown> = {
     [`post ${sessions}`]: { policy_optimization: sessionRequest },
     'post /api/v1/offline/jobs': evaluationRequest,
+    [`post ${sessions}/{session_id}/candidates/{candidate_id}/ablations`]: { component: 'system', sentence: 0 },
     'post /api/graphgen/jobs': {
       dataset: {
         initial_prompt: 'Answer.',

@@ -153,6 +153,7 @@ const bodies: Record<string, unknown> = {
   'patch {dataset_id}': { name: 'theirs' },
   'post reward': { reward: 1 },
   'post candidates': { messages: [{ role: 'system', content: 'theirs' }] },
+  'post ablations': { component: 'system', sentence: 0 },
   'post hint': { hint: 'theirs' },
   'put {label}': { version: 1 },
   'post rollout': { action: 'pause' },

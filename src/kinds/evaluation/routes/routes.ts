@@ -34,7 +34,6 @@ import { filterOf, registerResultRows } from '../../../rows/routes/routes.js';
 import { readSelectable } from '../../../rows/routes/select.js';
 import { rowsOfEvaluation } from '../../../rows/routes/subjects.js';
 import { checkEvaluation, evaluationSpec } from '../../../jobs/routes/specs.js';
-import { registerReport } from '../../../report/routes/routes.js';
 
 type Body = z.output<typeof createEvaluationSchema>;
 
@@ -115,7 +114,6 @@ function registerOwn(app: App, deps: HttpDeps, route: JobRoute<EvaluationHead>):
     },
   );
   registerResultRows(app, deps, route);
-  registerReport(app, deps, route);
 }
 
 /** The results that pass the filter, with their groups. */

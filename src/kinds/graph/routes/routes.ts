@@ -44,7 +44,6 @@ import { graphIds, graphListItem, graphView } from './view.js';
 import { readCostFront } from '../../../candidates/routes/pareto-view.js';
 import { registerRows } from '../../../rows/routes/routes.js';
 import { bodyProblems, idempotencyHeader, jobParams, problems } from '../../../platform/http/server/schema.js';
-import { registerReport } from '../../../report/routes/routes.js';
 
 export const graphKind: HttpKind<GraphHead> = {
   kind: 'graph',
@@ -164,6 +163,5 @@ function registerOwn(app: App, deps: HttpDeps, route: JobRoute<GraphHead>): void
 
   registerLineage(app, deps, route, graphLineage);
   registerRows(app, deps, route);
-  registerReport(app, deps, route);
   registerGraphDownload(app, deps, route);
 }

@@ -32,6 +32,7 @@ import { checkedForCaller } from '../../../access/routes/provider-keys.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
 import { problems, sessionParams } from '../../../platform/http/server/schema.js';
 import { sessionForm } from './existing-client.js';
+import { registerAblation } from './ablation.js';
 import { registerExtension } from './extend.js';
 import { readShorterPrompt } from '../../../candidates/routes/shorter-view.js';
 import { readSearchDiagnosis } from '../../../diagnosis/routes/read.js';
@@ -46,7 +47,6 @@ import { promptView, proxyUrls, sessionHistory, sessionListItem, sessionResults,
 import { sessionSpec } from '../../../jobs/routes/specs.js';
 import { sessionRows } from './rows.js';
 import { registerRows } from '../../../rows/routes/routes.js';
-import { registerReport } from '../../../report/routes/routes.js';
 
 export const sessionKind: HttpKind<SessionHead> = {
   kind: 'session',
@@ -185,8 +185,8 @@ function registerOwn(app: App, deps: HttpDeps, route: JobRoute<SessionHead>): vo
 
   registerExtension(app, deps, route);
   registerLineage(app, deps, route, sessionLineage);
+  registerAblation(app, deps, route);
   registerRows(app, deps, route);
-  registerReport(app, deps, route);
   registerSuggestions(app, deps, route);
   registerLevers(app, deps, route);
   registerSensors(app, deps, route);

@@ -35,7 +35,7 @@ export async function playGraphs(api: Recorder): Promise<Ids> {
   for (const operation of ['listGraphJobs', 'getGraphText', 'downloadGraph', 'getGraphJobPareto'])
     await api.call(operation, operation === 'listGraphJobs' ? {} : { path });
   const { data } = await api.call<{ data: { candidate_id: string }[] }>('listGraphJobCandidates', { path });
-  for (const operation of ['getGraphJobCandidate', 'listGraphJobSeedEvals'])
+  for (const operation of ['getGraphJobCandidate', 'getGraphJobChanges', 'listGraphJobSeedEvals'])
     await api.call(operation, { path: { ...path, candidate_id: data.at(-1)!.candidate_id } });
   await api.call('listGraphJobRows', { path, query: { limit: '2' } });
   await api.call('getGraphJobRowsSummary', { path });
