@@ -151,7 +151,7 @@ program
 program
   .command('export')
   .description('the best prompt or the rollouts of a job, for another tool')
-  .argument('<id>', 'a session, a candidate, an evaluation or a graph job')
+  .argument('<id>', 'a session, a candidate or an evaluation')
   .addOption(new Option('--to <form>', 'the form').choices(exportForms).default('prompt.txt'))
   .option('--out <file>', 'where to write it; default: standard output')
   .addHelpText(
@@ -159,7 +159,6 @@ program
     examplesOf(
       'export ses_0123 --to promptfoo --out promptfooconfig.yaml',
       'export evl_0123 --to langfuse-traces --out traces.jsonl',
-      'export ses_0123 --to report --out report.html',
     ),
   )
   .action(lazily(async () => (await import('./commands/export.js')).exportJob));

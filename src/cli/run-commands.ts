@@ -3,7 +3,7 @@ import { runSorts } from '../runs/contract/run.js';
 import { lazily } from './lazily.js';
 import { examplesOf, positive } from './values.js';
 
-/** Adds `runs` and `datasets`. */
+/** Adds `runs`, `diff` and `datasets`. */
 export function runCommands(program: Command): void {
   program
     .command('runs')
@@ -20,6 +20,17 @@ export function runCommands(program: Command): void {
     .option('--json', 'as JSON')
     .addHelpText('after', examplesOf('runs --sort -gain', 'runs --sort -gain --group-by dataset --tag nightly'))
     .action(lazily(async () => (await import('./runs/runs.js')).runs));
+  program
+    .command('diff')
+    .description('what a prompt changes in another, edit by edit, with the rows that each edit won and lost')
+    .argument('<a>', 'a session, a graph job, a candidate, a deployment, or the file of a prompt')
+    .argument('[b]', 'the later prompt; default: that of A, against its baseline')
+    .option('--against <prompt>', 'parent, or a candidate of the same job; default: the baseline')
+    .option('--without <number>', 'evaluate the prompt without this edit of the list, and compare', positive)
+    .option('--yes', 'do not ask before a large or unknown cost')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examplesOf('diff ses_0123', 'diff ses_0123 --without 2', 'diff prompt.txt ses_0123'))
+    .action(lazily(async () => (await import('./runs/diff.js')).diff));
   const datasets = program.command('datasets').description('data sets with their names, and the jobs that use them');
   datasets
     .command('list', { isDefault: true })

@@ -71,6 +71,16 @@ describe('optimize', () => {
     expect(JSON.parse(results.out)).toMatchObject({ session_id: id, status: 'completed' });
     expect(cancelled).toMatchObject({ code: 1, err: expect.stringContaining('409') });
 
+    const [edits, ofFiles, measured] = await Promise.all([
+      ratchet('diff', id),
+      ratchet('diff', 'prompt.txt', 'b.json', '--json'),
+      ratchet('diff', id, '--without', '1', '--json'),
+    ]);
+    expect(edits.out).toMatch(/^1 {2}\+ rule-\d\. — #\d+, from rows? \d+.*; \+\d+ rows?, −0$/m);
+    const { edits: local } = JSON.parse(ofFiles.out) as { edits: { kind: string; after: string }[] };
+    expect(local.map(({ kind }) => kind)).toContain('added');
+    expect(JSON.parse(measured.out)).toMatchObject({ verdict: expect.any(String), seeds_compared: expect.any(Number) });
+
     const [all, fixed, shown] = await Promise.all([
       ratchet('rows', id, '--json'),
       ratchet('rows', id, '--group', 'fixed', '--csv'),

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { EvaluationHandle, type SessionHandle, type Ratchet } from '../../client/index.js';
 import { sessionOfCandidate } from '../../core/jobs/ids.js';
-import { jobKinds, kindOf, type JobKind } from '../../core/jobs/kinds.js';
+import { kindOf } from '../../core/jobs/kinds.js';
 import { inputName, isFixed, likelyInput } from '../../core/prompts/row-template.js';
 import { ConfigError } from '../../service/config.js';
 import { withService } from '../service/connect.js';
@@ -14,7 +14,7 @@ import { tracesIn } from '../export/archive.js';
 import type { ExportForm, PromptForm } from '../export/forms.js';
 import { langfuseBatches } from '../export/langfuse-traces.js';
 import { mlflowEvaluation, mlflowSession } from '../export/mlflow.js';
-import { promptfooMessages } from '../export/promptfoo.js';
+import { promptfooConfig } from '../export/promptfoo.js';
 import { note, say } from '../service/output.js';
 import { reasonOf, requireWritable, writeText } from '../task/output-file.js';
 import { promptText, type Prompt } from '../task/prompt-file.js';
@@ -31,12 +31,7 @@ const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 const prompts: Record<PromptForm, (source: Source) => string> = {
   'prompt.txt': ({ messages }) => promptText({ messages }, 'prompt.txt'),
   json: ({ messages }) => json({ messages }),
-  /** A promptfooconfig.yaml: JSON is YAML. */
-  promptfoo: ({ messages, policy, inputs }) =>
-    json({
-      prompts: [JSON.stringify(promptfooMessages(messages, inputs))],
-      providers: [`${policy.provider}:${policy.model}`],
-    }),
+  promptfoo: promptfooConfig,
   /** The body of Langfuse's `POST /api/public/v2/prompts`. */
   langfuse: ({ messages, policy, sessionId }) =>
     json({ type: 'chat', name: sessionId, prompt: messages, config: { model: policy.model }, labels: [] }),
@@ -47,32 +42,17 @@ const prompts: Record<PromptForm, (source: Source) => string> = {
 export async function exportJob(id: string, { to, out }: { to: ExportForm; out?: string }): Promise<void> {
   const ofCandidate = to in prompts ? sessionOfCandidate(id) : null;
   const kind = kindOf(ofCandidate ?? id);
-  if (kind === null || !kindsOf(to).includes(kind)) {
-    const nouns = kindsOf(to).map((of) => `${of === 'evaluation' ? 'an' : 'a'} ${jobKinds[of].noun}`);
-    const ids = [...nouns, ...(to in prompts ? ['a candidate'] : [])];
-    throw new ConfigError(`${id.slice(0, 100)} is no id of ${anyOf(ids)}`);
+  if (kind !== 'session' && (kind !== 'evaluation' || to in prompts)) {
+    const ids = to in prompts ? 'a session or a candidate' : 'a session or an evaluation';
+    throw new ConfigError(`${id.slice(0, 100)} is no id of ${ids}`);
   }
   if (out !== undefined) await requireWritable(out, '--out');
   await withService(async (client) => {
-    if (to === 'report') return write(await reportOf(client, kind, id), out);
     const job = kind === 'session' ? client.sessions.handle(id) : client.evaluations.handle(id);
     if (to === 'langfuse-traces') await writeLines(langfuseTraces(job), out);
     else if (to === 'mlflow') await write(json(await mlflow(job)), out);
     else await write(await prompt(client, ofCandidate ?? id, ofCandidate && id, to), out);
   });
-}
-
-/** Kinds of jobs that have a form. */
-function kindsOf(form: ExportForm): JobKind[] {
-  if (form in prompts) return ['session'];
-  return form === 'report' ? ['session', 'evaluation', 'graph'] : ['session', 'evaluation'];
-}
-
-const anyOf = (names: readonly string[]) => `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-
-function reportOf(client: Ratchet, kind: JobKind, id: string): Promise<string> {
-  if (kind === 'graph') return client.graphs.handle(id).report();
-  return kind === 'session' ? client.sessions.handle(id).report() : client.evaluations.handle(id).report();
 }
 
 /** The prompt of a candidate; null: of the best one. */

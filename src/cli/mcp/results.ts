@@ -7,7 +7,7 @@ import { rowGroups } from '../../core/rows/groups.js';
 import { jobOf, resultsOf } from '../commands/jobs.js';
 import { readRows } from '../commands/rows.js';
 import { answer, reads } from './answer.js';
-import { candidatesOf, searchOf } from './candidates.js';
+import { candidateOf, candidatesOf } from './candidates.js';
 import { fields, id } from './inputs.js';
 import { lowestOf, lowestShown } from './lowest.js';
 import type { ToolService } from './service.js';
@@ -66,13 +66,14 @@ export function registerResultTools(server: McpServer, service: ToolService): vo
   server.registerTool(
     'candidate',
     {
-      description: 'A candidate with its whole prompt, its differences from its parents, and the proposal behind it.',
+      description:
+        'A candidate with its whole prompt, its differences from its parents, the proposal behind it, and its edits of the baseline: who wrote each, from which row, and the rows won and lost.',
       inputSchema: z.strictObject({ id: ofSearch, candidate_id: z.string() }),
       annotations: reads,
     },
     ({ id, candidate_id: candidate }) =>
       service.use(async ({ client }) =>
-        answer(await searchOf(client, id).candidate(candidate), { whole: ['messages', 'prompts'] }),
+        answer(await candidateOf(client, id, candidate), { whole: ['messages', 'prompts'] }),
       ),
   );
 
