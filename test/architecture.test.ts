@@ -104,10 +104,13 @@ const rules: Record<string, Rule> = {
     // What runs in the browser: no Node module comes with these.
     values: [
       'src/client',
+      'src/cli/export/promptfoo',
       'src/cli/task/sample',
       'src/cli/task/search',
       'examples',
+      'src/core/prompts/changes',
       'src/core/prompts/components',
+      'src/core/prompts/row-template',
       'src/core/prompts/template',
       'src/core/graphs',
       'src/core/jobs',
@@ -116,7 +119,7 @@ const rules: Record<string, Rule> = {
       'src/util/json',
     ],
     types: ['src/core', 'src/contracts', 'src/scorers'],
-    packages: ['preact', '@preact/signals', 'uplot', 'diff', 'eventsource-parser', 'vite'],
+    packages: ['preact', '@preact/signals', 'uplot', 'eventsource-parser', 'vite'],
   },
   examples: { values: ['src/container'] },
   bench: { values: anyPart },

@@ -48,11 +48,10 @@ const longestFollowMs = 10 * 3_600_000;
 const storeEveryMs = 30_000;
 
 export function canaryActivities(deps: ActivityDeps) {
-  const { db, metrics, draining } = deps;
+  const { db, metrics } = deps;
   return {
     /**
-     * Looks at a canary until something other than `seen` can be shown of it (null: nothing was), or
-     * the worker ends.
+     * Looks at a canary until something other than `seen` can be shown of it (null: nothing was).
      * `live`: it ended with the deployment live. Rejects where it was rolled back.
      */
     followCanary: ({ seen, ...job }: JobRef & { seen: CanarySeen | null }): Promise<CanarySeen | 'live'> => {
@@ -69,8 +68,7 @@ export function canaryActivities(deps: ActivityDeps) {
           }
           if (typeof found === 'string')
             throw jobFailure('canary_rolled_back', `${found} Its name serves what it served before.`);
-          const isNews = JSON.stringify(found) !== JSON.stringify(seen);
-          if (isNews || draining.aborted || Date.now() > until) return found;
+          if (JSON.stringify(found) !== JSON.stringify(seen) || Date.now() > until) return found;
           await delay(lookEveryMs, undefined, { signal });
         }
       }, watch);

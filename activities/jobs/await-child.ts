@@ -15,7 +15,7 @@ import { Watch } from '../watch/watch.js';
 const pollMs = 1_000;
 
 export function awaitChildActivities(deps: ActivityDeps) {
-  const { db, temporal, draining } = deps;
+  const { db, temporal } = deps;
   const readOutcome = ({ orgId, jobId }: JobRef) => db.org(orgId, (tx) => outcomeOf(tx, jobId));
   const requireJob = async (job: JobRef) => {
     const { status } = await temporal.workflow
@@ -25,17 +25,13 @@ export function awaitChildActivities(deps: ActivityDeps) {
     throw jobFailure('job_gone', `The job ${job.jobId} ended before it was stored.`);
   };
   return {
-    /**
-     * Waits for the end of another job, or for that of this worker; the reconciler ends a job whose
-     * workflow is closed.
-     */
+    /** Waits for the end of another job; the reconciler ends one whose workflow is closed. */
     awaitChildJob: (job: JobRef): Promise<void> => {
       const watch = new Watch(deps, job, 'awaitChildJob');
       return withHeartbeat(async () => {
         const signal = Context.current().cancellationSignal;
         await watch.line.call(requireJob(job));
-        while (!draining.aborted && !(await watch.line.call(readOutcome(job))))
-          await delay(pollMs, undefined, { signal });
+        while (!(await watch.line.call(readOutcome(job)))) await delay(pollMs, undefined, { signal });
       }, watch);
     },
 

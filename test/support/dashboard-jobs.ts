@@ -28,7 +28,7 @@ const localTask = {
 const localPrompt = { messages: [{ role: 'system', content: sample.prompt }] };
 
 /** A session on the sample with the local model. */
-export const sampleSession = (maxRollouts: number) => ({
+const localSession = (maxRollouts: number) => ({
   ...localTask,
   initial_prompt: localPrompt,
   gepa: { population_size: 2, generations: 200 },
@@ -49,7 +49,7 @@ export interface DashboardJobs {
 }
 
 export async function createDashboardJobs(service: TestService): Promise<DashboardJobs> {
-  const session = await createSession(service, sampleSession(150));
+  const session = await createSession(service, localSession(150));
   const graph = await createGraphJob(service, { ...twoStepJob(0, 20), rollout_budget: 120, proposer_effort: 'low' });
   const evaluate = async (name: string, messages: object[]) => {
     const body = { ...localTask, candidate: { messages }, name };

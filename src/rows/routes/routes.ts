@@ -19,8 +19,8 @@ import {
   rowsQuerySchema,
   rowsSummarySchema,
 } from '../contract/rows.js';
+import { readRowTexts, readRunTexts } from '../store/texts.js';
 import { storeDataset } from './dataset.js';
-import { readPageTexts } from './page-texts.js';
 import { readSelectable, type RowsOf } from './select.js';
 import { rowsOfEvaluation, rowsOfSearch } from './subjects.js';
 import { rowView, summaryView } from './view.js';
@@ -75,6 +75,20 @@ export function registerRows(app: App, deps: HttpDeps, route: JobRoute<SessionHe
   );
   const schemas = { query: rowsFilterQuerySchema, body: rowsDatasetSchema };
   registerSets(app, deps, route as JobRoute<SessionHead | GraphHead>, `${path}/rows`, schemas, rowsOfSearch);
+}
+
+/** The texts of a page of rows, of the baseline once where it is the candidate. */
+async function readPageTexts(tx: Tx, { jobId, source }: RowsOf, page: Parameters<typeof rowView>[0][]) {
+  const shown = page.flatMap(({ seed, baseline, candidate }) =>
+    [...new Set([baseline, candidate].flatMap((side) => side?.shown ?? []))].map((rolloutId) => ({ seed, rolloutId })),
+  );
+  const rows = await readRowTexts(
+    tx,
+    jobId,
+    source,
+    page.map(({ seed }) => seed),
+  );
+  return { rows, runs: await readRunTexts(tx, jobId, shown) };
 }
 
 /** The routes of an evaluation, beside its results. */

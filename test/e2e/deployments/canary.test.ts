@@ -191,6 +191,17 @@ describe('a name', () => {
     });
   }, 60_000);
 
+  test('serves one version again when the workflow of a canary is terminated', async () => {
+    const { live, next } = await begin('terminated', { ...undecided, steps: [100], shadow: 100 });
+    await on.service.workflow(next).terminate('by an operator');
+    expect(await built(on.service, next)).toMatchObject({
+      status: 'failed',
+      error_details: { code: 'workflow_terminated' },
+      rollout: { status: 'rolled_back' },
+    });
+    expect((await answered('terminated', 'anyone')).by).toBe(live);
+  }, 60_000);
+
   test('that serves nothing gets its first version at once', async () => {
     const first = await deploy(on.service, { name: 'first', source: saying('first'), rollout: undecided });
     expect(await built(on.service, first)).toMatchObject({ live: true, rollout: null });

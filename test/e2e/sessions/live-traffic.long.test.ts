@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { judgeFrames, totalsOf } from '../../support/frames.js';
-import { command, ended, pathOf, readJob, resultsOf, type Session } from '../../support/jobs-over-http.js';
-import { recordReward } from '../../../src/rollouts/store/rewards.js';
-import { until } from '../../support/until.js';
+import { ended, pathOf, resultsOf, type Session } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
 import { isRising, liveServiceOfFile, rewardsOf, rules, score } from './live-service.js';
 import { uselessText } from '../../support/worlds/asked.js';
@@ -188,25 +186,3 @@ describe('live traffic and MIPRO', () => {
     expect(session.best_candidate!.is_baseline).toBe(false);
   }, 300_000);
 });
-
-test('the reconciler delivers a lost notification of a reward', async () => {
-  const id = await create({ gepa: { population_size: 1, generations: 5, evaluation: { seeds: [0] } } });
-  await until('a slot is wanted', async () => (await readJob<Session>(on.service, id)).traffic?.wanted === 1);
-  const response = await fetch(`${on.service.url}/api/gepa/v1/${id}/only/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${on.service.apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ messages: [{ role: 'user', content: 'hello' }] }),
-  });
-  expect(response.status).toBe(200);
-  // As after a kill of the API just after it recorded the reward.
-  await on.service.db.org('default', (tx) =>
-    recordReward(
-      tx,
-      { orgId: 'default', jobId: id },
-      { reward: 0.5, correlationId: 'only', rolloutId: null, candidateId: null, details: null, body: {} },
-    ),
-  );
-  await until('the baseline is evaluated', async () => (await readJob<Session>(on.service, id)).best_reward === 0.5);
-  await command(on.service, id, 'cancel');
-  expect(await readJob<Session>(on.service, id)).toMatchObject({ status: 'cancelled' });
-}, 60_000);

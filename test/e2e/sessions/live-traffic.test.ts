@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { recordReward } from '../../../src/rollouts/store/rewards.js';
 import { judgeFrames } from '../../support/frames.js';
 import { command, ended, readJob, resultsOf, type Session } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
@@ -68,6 +69,23 @@ describe('control of live traffic', () => {
       { stage: 'baseline', sensors: { rollout: { count: 6 }, resource: { concurrency: null, latency_ms_max: null } } },
     ]);
     expect(await call(id, 'afterwards')).toBe(session.best_candidate!.candidate_id);
+  }, 60_000);
+
+  test('the reconciler delivers a lost notification of a reward', async () => {
+    const id = await create({ gepa: { population_size: 1, generations: 5, evaluation: { seeds: [0] } } });
+    await until('a slot is wanted', async () => (await read(id)).traffic?.wanted === 1);
+    await call(id, 'only');
+    // As after a kill of the API just after it recorded the reward.
+    await on.service.db.org('default', (tx) =>
+      recordReward(
+        tx,
+        { orgId: 'default', jobId: id },
+        { reward: 0.5, correlationId: 'only', rolloutId: null, candidateId: null, details: null, body: {} },
+      ),
+    );
+    await until('the baseline is evaluated', async () => (await read(id)).best_reward === 0.5);
+    await command(on.service, id, 'cancel');
+    expect(await read(id)).toMatchObject({ status: 'cancelled' });
   }, 60_000);
 
   test('takes the baseline from the calls when no request names a prompt', async () => {

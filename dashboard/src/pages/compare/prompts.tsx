@@ -1,6 +1,6 @@
 import { useResource } from '../../data/resource.js';
 import { Empty, Loading, Panel, Problem } from '../../ui/basics.js';
-import { Prompt } from '../../ui/diff/prompt.js';
+import { Prompt } from '../../ui/prompt.js';
 import type { Pair } from './rows.js';
 import { loadPrompt, loadSent } from './sides.js';
 import type { Comparison } from './verdict.js';

@@ -20,7 +20,6 @@ export function Actions({ job, onDone }: { job: Evaluation; onDone: () => Promis
   const update = (body: Partial<Labels> & { archived?: boolean }) =>
     client.value.request('updateEvaluation', { path, body }).then(onDone);
   const download = () => saveAnswer(client.value.download('downloadEvaluationTraces', { path }), `${job.job_id}.zip`);
-  const report = () => saveAnswer(client.value.download('getEvaluationReport', { path }), `report-${job.job_id}.html`);
   return (
     <div class="actions" role="group" aria-label="Actions">
       {job.status === 'running' && <ActionButton run={() => command('pauseEvaluation')}>Pause</ActionButton>}
@@ -30,7 +29,6 @@ export function Actions({ job, onDone }: { job: Evaluation; onDone: () => Promis
         Edit
       </button>
       <ArchiveButton job={job} kind="evaluation" run={(archived) => update({ archived })} />
-      <ActionButton run={report}>Report</ActionButton>
       <ActionButton run={download}>Download traces</ActionButton>
       {isActive(job.status) && (
         <CancelButton kind="evaluation" run={() => command('cancelEvaluation')}>

@@ -21,7 +21,7 @@ export function Actions({ job, onDone }: { job: GraphJob; onDone: () => Promise<
   const update = (body: Labels | { archived: boolean }) =>
     client.value.request('updateGraphJob', { path, body }).then(onDone);
   const clone = async () => go(pageOf((await client.value.request('cloneGraphJob', { path, body: null })).job_id));
-  const save = (name: 'downloadGraph' | 'downloadGraphJobTraces' | 'getGraphJobReport', file: string) =>
+  const save = (name: 'downloadGraph' | 'downloadGraphJobTraces', file: string) =>
     saveAnswer(client.value.download(name, { path }), file);
   return (
     <div class="actions" role="group" aria-label="Actions">
@@ -46,7 +46,6 @@ export function Actions({ job, onDone }: { job: GraphJob; onDone: () => Promise<
         Edit
       </button>
       <ArchiveButton job={job} kind="graph job" run={(archived) => update({ archived })} />
-      <ActionButton run={() => save('getGraphJobReport', `report-${id}.html`)}>Report</ActionButton>
       <ActionButton run={() => save('downloadGraphJobTraces', `${id}.zip`)}>Download traces</ActionButton>
       {isActive(status) && (
         <CancelButton kind="graph job" run={() => command('cancelGraphJob')}>

@@ -45,7 +45,6 @@ export function Actions(props: { session: Session; onDone: () => Promise<unknown
   const archive = (archived: boolean) =>
     client.value.request('updateSession', { path, body: { archived } }).then(onDone);
   const download = () => saveAnswer(client.value.download('downloadSessionTraces', { path }), `${session.job_id}.zip`);
-  const report = () => saveAnswer(client.value.download('getSessionReport', { path }), `report-${session.job_id}.html`);
   const Opened = opened && dialogs[opened];
   return (
     <div class="actions" role="group" aria-label="Actions">
@@ -62,7 +61,6 @@ export function Actions(props: { session: Session; onDone: () => Promise<unknown
       {admitted.has('clone') && <CloneButton kind="session" run={clone} />}
       {ask('label', 'Edit')}
       {admitted.has('archive') && <ArchiveButton job={session} kind="session" run={archive} />}
-      <ActionButton run={report}>Report</ActionButton>
       {call('download', 'Download traces', download)}
       {admitted.has('cancel') && (
         <CancelButton kind="session" run={cancel}>

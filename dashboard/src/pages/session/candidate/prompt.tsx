@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { useResource } from '../../../data/resource.js';
 import { Problem } from '../../../ui/basics.js';
 import { Choice } from '../../../ui/choice.js';
-import { Prompt } from '../../../ui/diff/prompt.js';
+import { Prompt } from '../../../ui/prompt.js';
 import { client } from '../../../data/client.js';
 import { numberOf } from '../../../data/search.js';
 import type { CandidateDetail, Session } from '../../../data/session/types.js';

@@ -1,8 +1,7 @@
-import { useMemo } from 'preact/hooks';
-import type { Answer } from '../../../../src/client/index.js';
-import { componentNames, componentTexts } from '../../../../src/core/prompts/components.js';
-import { Copy } from '../copy.js';
-import { wordDiff } from './words.js';
+import type { Answer } from '../../../src/client/index.js';
+import { componentNames, componentTexts } from '../../../src/core/prompts/components.js';
+import { Copy } from './copy.js';
+import { MarkedText } from './changes/marked.js';
 
 type Message = NonNullable<Answer<'getSessionCandidate'>['messages']>[number];
 
@@ -21,7 +20,7 @@ export function Prompt({ messages, before }: { messages: readonly Message[]; bef
               <Copy text={message.content} label={`Copy ${name}`} />
             </header>
             {before ? (
-              <TextDiff before={earlier[name] ?? ''} after={message.content} />
+              <MarkedText before={earlier[name] ?? ''} after={message.content} />
             ) : (
               <pre class="prompt-text" dir="auto" tabIndex={0}>
                 {message.content}
@@ -31,25 +30,5 @@ export function Prompt({ messages, before }: { messages: readonly Message[]; bef
         );
       })}
     </div>
-  );
-}
-
-/** Two texts as one, with the removed and the added words marked. */
-export function TextDiff({ before, after }: { before: string; after: string }) {
-  const pieces = useMemo(() => wordDiff(before, after), [before, after]);
-  if (before === after)
-    return (
-      <pre class="prompt-text quiet" dir="auto">
-        {after || '(empty)'}
-      </pre>
-    );
-  return (
-    <pre class="prompt-text" dir="auto" tabIndex={0}>
-      {pieces.map(({ kind, text }, n) => {
-        if (kind === 'added') return <ins key={n}>{text}</ins>;
-        if (kind === 'removed') return <del key={n}>{text}</del>;
-        return <span key={n}>{text}</span>;
-      })}
-    </pre>
   );
 }
