@@ -164,11 +164,11 @@ program
   .action(lazily(async () => (await import('./commands/export.js')).exportJob));
 program
   .command('compare')
-  .description('whether B is better than A, seed by seed; exit code 1 if not')
+  .description('whether B, or one of up to seven, is better than A, row by row; exit code 1 if not')
   .argument('<a>', 'an evaluation, session, candidate or deployment')
-  .argument('<b>', 'another one, which is compared with A')
+  .argument('<b...>', 'others, which are compared with A')
   .option('--json', 'as JSON')
-  .addHelpText('after', examplesOf('compare evl_0123 evl_4567', 'compare support-v1 support-v2 --json'))
+  .addHelpText('after', examplesOf('compare evl_0123 evl_4567', 'compare support-v1 support-v2 support-v3 --json'))
   .action(lazily(async () => (await import('./commands/compare.js')).compare));
 deploymentCommands(program);
 checkupCommands(program);

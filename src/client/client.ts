@@ -79,6 +79,23 @@ export class Ratchet extends Operations {
     return this.request('compareCandidates', { ...options, query: { a, b } });
   }
 
+  /** Up to eight jobs, candidates or deployments beside one of them, by default the first. */
+  compareMany(
+    ids: readonly string[],
+    { baseline, ...options }: CallOptions & { baseline?: string } = {},
+  ): Promise<Answer<'compareMany'>> {
+    return this.request('compareMany', { ...options, query: { ids: ids.join(','), ...(baseline && { baseline }) } });
+  }
+
+  /** A page of the rows of `compareMany`, with the answers of all columns. */
+  comparedRows(
+    ids: readonly string[],
+    query: Omit<Query<'listComparedRows'>, 'ids'> = {},
+    options?: CallOptions,
+  ): Promise<Answer<'listComparedRows'>> {
+    return this.request('listComparedRows', { ...options, query: { ...query, ids: ids.join(',') } });
+  }
+
   /** Replaces the secret that signs webhooks; the previous one signs as well for a grace. */
   rotateWebhookSecret(
     body: Body<'rotateWebhookSecret'> = {},

@@ -175,6 +175,18 @@ def compare(a: str, b: str) -> Request:
     return Request("GET", "/api/v1/compare", {"a": a, "b": b})
 
 
+def compare_many(ids: Sequence[str], baseline: Optional[str]) -> Request:
+    return Request("GET", "/api/v1/compare/many", _columns(ids, baseline))
+
+
+def compared_rows(ids: Sequence[str], baseline: Optional[str], filters: Mapping[str, Any]) -> Request:
+    return Request("GET", "/api/v1/compare/many/rows", {**filters, **_columns(ids, baseline)})
+
+
+def _columns(ids: Sequence[str], baseline: Optional[str]) -> dict[str, Any]:
+    return {"ids": ",".join(ids), **({} if baseline is None else {"baseline": baseline})}
+
+
 def health() -> Request:
     return Request("GET", "/api/v1/health")
 

@@ -75,6 +75,14 @@ class AsyncClient:
         """Whether `b` is better than `a`: evaluations, sessions, candidates or deployments."""
         return cast(t.Comparison, await self._http.json(requests.compare(a, b)))
 
+    async def compare_many(self, *ids: str, baseline: Optional[str] = None) -> t.ManyComparison:
+        """Up to eight evaluations, sessions, candidates or deployments beside one of them, by default the first."""
+        return cast(t.ManyComparison, await self._http.json(requests.compare_many(ids, baseline)))
+
+    async def compared_rows(self, *ids: str, baseline: Optional[str] = None, **filters: Any) -> t.ComparedRows:
+        """A page of the rows of `compare_many`, with all answers: `outcome`, `column`, `q`, `limit`, `cursor`."""
+        return cast(t.ComparedRows, await self._http.json(requests.compared_rows(ids, baseline, filters)))
+
     async def health(self) -> t.Health:
         """What is slow or failing now, and which jobs and deployments it affects."""
         return cast(t.Health, await self._http.json(requests.health()))

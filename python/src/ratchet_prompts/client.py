@@ -75,6 +75,14 @@ class Client:
         """Whether `b` is better than `a`: evaluations, sessions, candidates or deployments."""
         return cast(t.Comparison, self._http.json(requests.compare(a, b)))
 
+    def compare_many(self, *ids: str, baseline: Optional[str] = None) -> t.ManyComparison:
+        """Up to eight evaluations, sessions, candidates or deployments beside one of them, by default the first."""
+        return cast(t.ManyComparison, self._http.json(requests.compare_many(ids, baseline)))
+
+    def compared_rows(self, *ids: str, baseline: Optional[str] = None, **filters: Any) -> t.ComparedRows:
+        """A page of the rows of `compare_many`, with all answers: `outcome`, `column`, `q`, `limit`, `cursor`."""
+        return cast(t.ComparedRows, self._http.json(requests.compared_rows(ids, baseline, filters)))
+
     def health(self) -> t.Health:
         """What is slow or failing now, and which jobs and deployments it affects."""
         return cast(t.Health, self._http.json(requests.health()))

@@ -16,6 +16,7 @@ import { jobView, sessionResultsView } from './views.js';
 const ofSearch = z.string().describe('Id of a session (ses_…) or a graph job (grf_…).');
 const candidatesShown = 10;
 const rowsShown = 20;
+const mostColumns = 8;
 /** An agent asks for a trace to read its texts. */
 const longestTrace = 20_000;
 
@@ -86,17 +87,27 @@ export function registerResultTools(server: McpServer, service: ToolService): vo
     ({ id, trace_id: trace }) => service.use(({ client }) => traceAnswer(client, id, trace)),
   );
 
+  registerCompare(server, service);
+}
+
+function registerCompare(server: McpServer, service: ToolService): void {
   server.registerTool(
     'compare',
     {
-      description: 'Whether b is better than a, row by row with a 95 % interval.',
+      description:
+        'Which of two to eight is better than the baseline, row by row with 95 % intervals and p-values corrected for their number. Read against_baseline of each column.',
       inputSchema: z.strictObject({
-        a: z.string().describe('An evaluation, session, graph job, candidate, or deployment by id or name.'),
-        b: z.string(),
+        ids: z
+          .array(z.string())
+          .min(2)
+          .max(mostColumns)
+          .describe('Evaluations, sessions, graph jobs, candidates, or deployments by id or name.'),
+        baseline: z.string().optional().describe('The one of ids to compare with. Default: the first.'),
       }),
       annotations: reads,
     },
-    ({ a, b }) => service.use(async ({ client }) => answer(await client.compare(a, b))),
+    ({ ids, baseline }) =>
+      service.use(async ({ client }) => answer(await client.compareMany(ids, { ...(baseline && { baseline }) }))),
   );
 }
 

@@ -35,7 +35,7 @@ import { graphKind } from '../../kinds/graph/routes/routes.js';
 import type { HttpKind } from '../../jobs/routes/kind.js';
 import { registerKind } from '../../jobs/routes/routes.js';
 import { registerWebhooks } from '../../jobs/routes/webhooks.js';
-import { registerCompare } from '../../jobs/routes/compare.js';
+import { registerComparisons } from '../../comparisons/routes/routes.js';
 import { registerHealth } from './server/health.js';
 import { registerHealthOfCalls } from '../../health/routes/routes.js';
 import { createAdmission } from './admission/admission.js';
@@ -176,7 +176,7 @@ async function registerRoutes(app: App, deps: HttpDeps): Promise<void> {
   registerCheckups(app, deps);
   registerSchedules(app, deps);
   registerRuns(app, deps);
-  registerCompare(app, deps);
+  registerComparisons(app, deps);
   registerWebhooks(app, deps);
   registerOrgs(app, deps);
   registerKeys(app, deps);

@@ -301,6 +301,8 @@ describe('a field with a foreign id answers as with an unknown one', () => {
   const fields: Record<string, [keyof Resources, string | null, (id: string) => Request]> = {
     'a of a comparison': ['session', null, (id) => [`/api/v1/compare?a=${id}&b=${own.evaluation}`]],
     'b of a comparison': ['candidate', null, (id) => [`/api/v1/compare?a=${own.evaluation}&b=${id}`]],
+    'a column of a comparison': ['session', null, (id) => [`/api/v1/compare/many?ids=${own.evaluation},${id}`]],
+    'a column of compared rows': ['candidate', null, (id) => [`/api/v1/compare/many/rows?ids=${own.evaluation},${id}`]],
     'the session of an evaluation': [
       'session',
       '/candidate/session_id',

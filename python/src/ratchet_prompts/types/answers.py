@@ -599,3 +599,28 @@ class Comparison(TypedDict):
     lost: int
     tied: int
     rows_needed: Optional[int]
+
+
+class ManyComparison(TypedDict):
+    """Up to eight columns; `against_baseline` of a column is None for the baseline itself."""
+
+    baseline: str
+    columns: List[Dict[str, Any]]
+    pairs: List[Dict[str, Any]]
+    groups: List[Dict[str, Any]]
+
+
+class ComparedRow(TypedDict):
+    row: int
+    task_id: Optional[str]
+    input: Optional[str]
+    expected: Optional[str]
+    cells: List[Optional[Dict[str, Any]]]
+
+
+class ComparedRows(TypedDict):
+    data: List[ComparedRow]
+    next_cursor: Optional[str]
+    has_more: bool
+    total: int
+    counts: Dict[str, int]

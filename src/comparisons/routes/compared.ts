@@ -8,32 +8,38 @@ import { readJobOf } from '../../candidates/store/reads.js';
 import { readDeployment } from '../../kinds/deployment/store/deployments.js';
 import { gateJobId } from '../../kinds/deployment/store/gate.js';
 import { readTasksDigest } from '../../kinds/graph/store/tasks.js';
-import { readJob } from '../store/jobs.js';
-import { findSpec, readSpec } from '../store/spec.js';
+import { readJob } from '../../jobs/store/jobs.js';
+import { findSpec, readSpec } from '../../jobs/store/spec.js';
 import { ApiError, refuse } from '../../platform/http/server/errors.js';
 
-/** The rollouts of one candidate of a job; `candidateId` null: all of an evaluation. */
+/**
+ * The rollouts of one candidate of a job; `candidateId` null: all of an evaluation. `name`: of the
+ * job, or of the deployment.
+ */
 interface Measured {
   kind: JobKind | 'candidate';
   jobId: string;
   candidateId: string | null;
+  name: string | null;
 }
 
-/** `field`: the query parameter that names it. */
 export interface Compared extends Measured {
+  /** As requested. */
   id: string;
-  field: 'a' | 'b';
   spec: JobSpec;
   instances: Instances;
 }
 
-/** Throws 404 for an unknown id, 409 or 422 for one without rollouts. */
-export async function readCompared(tx: Tx, field: 'a' | 'b', id: string): Promise<Compared> {
+/**
+ * Throws 404 for an unknown id, 409 or 422 for one without rollouts. `field`: the parameter that
+ * names it.
+ */
+export async function readCompared(tx: Tx, field: 'a' | 'b' | 'ids', id: string): Promise<Compared> {
   const measured = (await ofJob(tx, id)) ?? (await ofCandidate(tx, id)) ?? (await ofDeployment(tx, field, id));
   if (!measured) throw refuse.notFound(`evaluation, session, candidate, graph job or deployment ${id}`);
   const { jobId } = measured;
   const spec = await readSpec<JobSpec>(tx, jobId);
-  return { id, field, ...measured, spec, instances: await readInstances(tx, jobId, spec) };
+  return { id, ...measured, spec, instances: await readInstances(tx, jobId, spec) };
 }
 
 async function readInstances(tx: Tx, jobId: string, spec: JobSpec): Promise<Instances> {
@@ -45,9 +51,9 @@ async function ofJob(tx: Tx, id: string): Promise<Measured | null> {
   if (kind === null || kind === 'deployment') return null;
   const job = await readJob(tx, id);
   if (!job) return null;
-  if (kind === 'evaluation') return { kind, jobId: id, candidateId: null };
+  if (kind === 'evaluation') return { kind, jobId: id, candidateId: null, name: job.name };
   const candidateId = job.projection.bestCandidateId;
-  if (candidateId) return { kind, jobId: id, candidateId };
+  if (candidateId) return { kind, jobId: id, candidateId, name: job.name };
   const { noun } = jobKinds[kind];
   const detail = isTerminal(job.status)
     ? `The ${noun} ${id} ended without an evaluated candidate.`
@@ -57,17 +63,19 @@ async function ofJob(tx: Tx, id: string): Promise<Measured | null> {
 
 async function ofCandidate(tx: Tx, id: string): Promise<Measured | null> {
   const jobId = id.startsWith('cand_') ? await readJobOf(tx, id) : null;
-  return jobId === null ? null : { kind: 'candidate', jobId, candidateId: id };
+  if (jobId === null) return null;
+  return { kind: 'candidate', jobId, candidateId: id, name: (await readJob(tx, jobId))?.name ?? null };
 }
 
 async function ofDeployment(tx: Tx, field: string, id: string): Promise<Measured | null> {
   const deployment = await readDeployment(tx, id);
   if (!deployment) return null;
+  const { name } = deployment;
   const gateJob = gateJobId(deployment.id, 0);
-  if (await findSpec(tx, gateJob)) return { kind: 'deployment', jobId: gateJob, candidateId: null };
+  if (await findSpec(tx, gateJob)) return { kind: 'deployment', jobId: gateJob, candidateId: null, name };
   const { source } = deployment.spec;
   if ('jobId' in source && !source.messages && !source.policy) {
-    return { kind: 'deployment', jobId: source.jobId, candidateId: source.candidateId };
+    return { kind: 'deployment', jobId: source.jobId, candidateId: source.candidateId, name };
   }
   const message = `has no rollouts: the deployment ${id} serves messages that are no candidate's and no gate has run; create an evaluation of them`;
   throw refuse.invalid([{ pointer: `/${field}`, message }], 'no_rollouts');
@@ -84,16 +92,12 @@ export function checkComparable(a: Compared, b: Compared): void {
   if (message !== null) throw refuse.invalid([{ pointer: '/b', message }], 'not_comparable');
 }
 
-/** Whether the search of either candidate selected on a seed. */
-export async function readSelected(tx: Tx, sides: readonly Compared[]): Promise<(seed: number) => boolean> {
-  const selected = new Set<number>();
-  for (const side of sides) {
-    const search = await readSearch(tx, side);
-    // Live calls select, whatever seed they name.
-    if (search?.kind === 'session' && search.rollouts === 'caller') return () => true;
-    for (const seed of search ? [...search.search.trainSeeds, ...search.search.evaluationSeeds] : [])
-      selected.add(seed);
-  }
+/** Whether the search of the candidate selected on a seed. */
+export async function readSelected(tx: Tx, side: Compared): Promise<(seed: number) => boolean> {
+  const search = await readSearch(tx, side);
+  // Live calls select, whatever seed they name.
+  if (search?.kind === 'session' && search.rollouts === 'caller') return () => true;
+  const selected = new Set(search ? [...search.search.trainSeeds, ...search.search.evaluationSeeds] : []);
   return (seed) => selected.has(seed);
 }
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { compareQuerySchema, comparisonSchema } from '../../contracts/comparison.js';
+import { compareQuerySchema, comparisonSchema } from '../contract/comparison.js';
 import { compareBySeed, type ComparedSide } from '../../core/search/comparison.js';
 import { readSeedMeans, type SeedsMeasured } from '../../rollouts/store/by-seed.js';
 import type { App, HttpDeps } from '../../platform/http/deps.js';
@@ -8,7 +8,7 @@ import { problems } from '../../platform/http/server/schema.js';
 import { candidateOf, checkComparable, readCompared, readSelected, type Compared } from './compared.js';
 
 /** The comparison of two candidates, whatever jobs ran them. */
-export function registerCompare(app: App, { db }: HttpDeps): void {
+export function registerComparePair(app: App, { db }: HttpDeps): void {
   app.get(
     '/api/v1/compare',
     {
@@ -27,10 +27,10 @@ export function registerCompare(app: App, { db }: HttpDeps): void {
         const a = await readCompared(tx, 'a', request.query.a);
         const b = await readCompared(tx, 'b', request.query.b);
         checkComparable(a, b);
-        const isSelected = await readSelected(tx, [a, b]);
+        const [ofSearchA, ofSearchB] = [await readSelected(tx, a), await readSelected(tx, b)];
         const ofA = await readSeedMeans(tx, a.jobId, a.candidateId);
         const ofB = await readSeedMeans(tx, b.jobId, b.candidateId);
-        const compared = compareBySeed(ofA.means, ofB.means, isSelected);
+        const compared = compareBySeed(ofA.means, ofB.means, (seed) => ofSearchA(seed) || ofSearchB(seed));
         if (!compared) throw noCommonSeed(ofA, ofB);
         const { verdict, low, high, difference, basis, seeds, rowsNeeded } = compared.verdict;
         return {
@@ -64,7 +64,7 @@ function sideView(
     mean_reward: reward,
     mean_reward_interval: interval,
     seeds: means.size,
-    seeds_failed: failed,
+    seeds_failed: failed.length,
     cost_usd: costUsd,
     latency_ms: latencyMs,
   };
