@@ -93,7 +93,7 @@ const views: View[] = [
     fragment: () => `#/evaluations/${a()}?trace=${a()}:${rolloutId(a(), 0)}`,
     ready: dialog,
   },
-  { name: 'compare', fragment: () => `#/compare?a=${a()}&b=${b()}`, ready: region('Prompt of A') },
+  { name: 'compare', fragment: () => `#/compare?ids=${a()},${b()}`, ready: region('Prompt of A') },
   { name: 'graphs?tab=overview', fragment: ofGraph(), ready: region('Verdict') },
   {
     name: 'graphs?tab=graph',

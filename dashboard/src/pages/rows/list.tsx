@@ -1,6 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import type { RowList } from '../../data/rows/list.js';
-import type { Row, RowAnswer } from '../../data/rows/types.js';
+import type { Row, RowAnswer, RowList } from '../../data/rows/types.js';
 import { openTrace } from '../../ui/trace/from-address.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { reward } from '../../util/format.js';

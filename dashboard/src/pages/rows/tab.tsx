@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks';
 import { useResource } from '../../data/resource.js';
-import { useRowList } from '../../data/rows/list.js';
+import { usePageList } from '../../data/page-list.js';
 import { rowsOf } from '../../data/rows/source.js';
-import type { RowsFilter } from '../../data/rows/types.js';
+import type { Row, RowsFilter, RowsPage } from '../../data/rows/types.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
 import { here, route, setQuery } from '../../util/router.js';
 import { Bar } from './bar.js';
@@ -30,7 +30,11 @@ export function RowsTab(props: {
     (signal) => source.summary(filter, signal),
     isLive ? pollMs : null,
   );
-  const list = useRowList(source, filter, key, JSON.stringify(summary?.groups));
+  const list = usePageList<Row, RowsPage>(
+    (after, signal) => source.page(filter, after, signal),
+    key,
+    JSON.stringify(summary?.groups),
+  );
   const state = list.state.value;
   if (!summary || !state)
     return error || list.error.value ? <Problem error={error ?? list.error.value} /> : <Loading />;

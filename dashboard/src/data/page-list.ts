@@ -1,23 +1,27 @@
 import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { RowsSource } from './source.js';
-import type { Row, RowsFilter, RowsPage } from './types.js';
 
-/** Rows that pass a filter, read page by page as they come into view. */
-export class RowList {
-  /** null: the first page has not arrived. */
-  readonly state = signal<{ rows: Row[]; total: number; hasBaseline: boolean } | null>(null);
+/** A part of a list. `next`: where the next page begins; null: this is the last. */
+export interface ListPage<Row> {
+  rows: Row[];
+  total: number;
+  next: string | null;
+}
+
+type Read<Page> = (after: string | null, signal: AbortSignal) => Promise<Page>;
+
+/** A list that is read page by page as its rows come into view. */
+export class PageList<Row, Page extends ListPage<Row>> {
+  /** The last page with all rows so far; null: the first page has not arrived. */
+  readonly state = signal<Page | null>(null);
   readonly error = signal<Error | null>(null);
-  private readonly source: RowsSource;
-  private readonly filter: RowsFilter;
+  private readonly read: Read<Page>;
   private readonly stopping = new AbortController();
-  private next: string | null = null;
   private wanted = 0;
   private isLoading = false;
 
-  constructor(source: RowsSource, filter: RowsFilter) {
-    this.source = source;
-    this.filter = filter;
+  constructor(read: Read<Page>) {
+    this.read = read;
   }
 
   stop(): void {
@@ -27,7 +31,8 @@ export class RowList {
   /** Asks for pages up to the row at a place. */
   want(index: number): void {
     this.wanted = Math.max(this.wanted, index);
-    if (this.state.value !== null && this.next !== null) void this.load((each) => each, this.next);
+    const next = this.state.value?.next ?? null;
+    if (next !== null) void this.load((each) => each, next);
   }
 
   /** Reads the shown rows again; the old ones stay until then. */
@@ -41,16 +46,15 @@ export class RowList {
     this.isLoading = true;
     try {
       const rows = [...kept(this.state.value?.rows ?? [])];
-      let page: RowsPage;
+      let page: Page;
       let after = from;
       do {
-        page = await this.source.page(this.filter, after, this.stopping.signal);
+        page = await this.read(after, this.stopping.signal);
         rows.push(...page.rows);
         after = page.next;
       } while (after !== null && rows.length <= this.wanted);
-      this.next = after;
       this.error.value = null;
-      this.state.value = { rows, total: page.total, hasBaseline: page.hasBaseline };
+      this.state.value = { ...page, rows };
     } catch (error) {
       if (!this.stopping.signal.aborted) this.error.value = error as Error;
     } finally {
@@ -59,9 +63,13 @@ export class RowList {
   }
 }
 
-/** The rows of a filter while the component is mounted, read again when `version` changes. */
-export function useRowList(source: RowsSource, filter: RowsFilter, key: string, version: string): RowList {
-  const list = useMemo(() => new RowList(source, filter), [key]);
+/** The list of a key while the component is mounted, read again when `version` changes. */
+export function usePageList<Row, Page extends ListPage<Row>>(
+  read: Read<Page>,
+  key: string,
+  version: string,
+): PageList<Row, Page> {
+  const list = useMemo(() => new PageList<Row, Page>(read), [key]);
   useEffect(() => () => list.stop(), [list]);
   useEffect(() => list.refresh(), [list, version]);
   return list;
