@@ -1,5 +1,4 @@
 import type { Answer, Item } from '../../../../src/client/index.js';
-import type { ListPage, PageList } from '../page-list.js';
 
 export type RowGroup = Item<'listSessionRows'>['group'];
 export type RowsSummary = Answer<'getSessionRowsSummary'>;
@@ -39,10 +38,11 @@ export interface Row {
   after: RowAnswer | null;
 }
 
-export interface RowsPage extends ListPage<Row> {
+/** `next`: where the next page begins; null: this is the last. */
+export interface RowsPage {
+  rows: Row[];
+  total: number;
+  next: string | null;
   /** Whether a baseline stands beside the candidate. */
   hasBaseline: boolean;
 }
-
-/** The rows of a job that pass a filter. */
-export type RowList = PageList<Row, RowsPage>;

@@ -10,18 +10,20 @@ import { Dialog } from '../../ui/dialog.js';
 import { useSlowly } from '../../ui/use-slowly.js';
 import { gainOf } from '../runs/scale.js';
 import { adding, letterOf, removing, type CompareView } from './address.js';
+import type { Column } from './types.js';
 
 const offered = 100;
 
 /** The columns, and what may be added to them. */
-export function Chooser({ view }: { view: CompareView }) {
+export function Chooser({ view, columns }: { view: CompareView; columns: readonly Pick<Column, 'id' | 'name'>[] }) {
   const [isOpen, setOpen] = useState(false);
   const { ids, baseline } = view;
+  const nameOf = (id: string) => columns.find((column) => column.id === id)?.name ?? shortId(id);
   return (
     <div class="bar compare-columns" role="group" aria-label="Compared columns">
       {ids.map((id) => (
         <span key={id} class="column-chip">
-          <strong>{letterOf(ids, id)}</strong> <bdi title={id}>{shortId(id)}</bdi>
+          <strong>{letterOf(ids, id)}</strong> <bdi title={id}>{nameOf(id)}</bdi>
           <button
             type="button"
             aria-label={`Compare with ${letterOf(ids, id)}`}
@@ -80,7 +82,7 @@ function AddDialog({ view, onClose }: { view: CompareView; onClose: () => void }
       <Problem error={error} />
       {!runs && !error && <Loading />}
       {runs?.length === 0 && (
-        <Empty>No other run has this name. An id, or the name of a deployment, can be added.</Empty>
+        <Empty>{name ? 'No other run has this name. It may be an id, or name a deployment.' : 'No other run.'}</Empty>
       )}
       <ul class="offered-runs" aria-label="Runs">
         {runs?.map((run) => (

@@ -38,7 +38,7 @@ function Table({ ids, settings, onlyDifferences }: { ids: string[]; settings: Se
   return (
     <>
       <div class="table-box" tabIndex={0} role="region" aria-label="Configuration by column">
-        <table class="table">
+        <table class="table compare-grid">
           <thead>
             <tr>
               <td></td>

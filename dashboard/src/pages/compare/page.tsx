@@ -9,6 +9,7 @@ import { Chooser } from './chooser.js';
 import { Configuration } from './configuration.js';
 import { Prompts } from './prompts.js';
 import { Rows } from './rows.js';
+import type { Many } from './types.js';
 import { VerdictPanel } from './verdict-panel.js';
 
 /** Up to eight runs, candidates or deployments beside a pinned baseline. */
@@ -19,8 +20,7 @@ export function ComparePage() {
       <div class="page-head">
         <Heading title="Compare" />
       </div>
-      <Chooser view={view} />
-      {view.ids.length > 1 ? <Compared view={view} /> : <Empty>Add at least two runs.</Empty>}
+      <Compared view={view} />
       <TraceFromAddress />
     </>
   );
@@ -29,14 +29,26 @@ export function ComparePage() {
 function Compared({ view }: { view: CompareView }) {
   const { ids, baseline } = view;
   const key = `${ids.join()} ${baseline}`;
-  const { data, error } = useResource(key, (signal) => client.value.compareMany(ids, { baseline, signal }));
-  if (!data) return error ? <Problem error={error} /> : <Loading />;
+  const { data, error } = useResource(key, async (signal) =>
+    ids.length > 1 ? client.value.compareMany(ids, { baseline, signal }) : null,
+  );
   return (
     <>
-      <VerdictPanel many={data} />
-      <Configuration many={data} onlyDifferences={view.onlyDifferences} />
-      <Rows key={key} many={data} view={view} />
-      <Prompts many={data} view={view} />
+      <Chooser view={view} columns={data?.columns ?? []} />
+      {data === null && <Empty>Add at least two runs.</Empty>}
+      {data === undefined && (error ? <Problem error={error} /> : <Loading />)}
+      {data && <Parts key={key} many={data} view={view} />}
+    </>
+  );
+}
+
+function Parts({ many, view }: { many: Many; view: CompareView }) {
+  return (
+    <>
+      <VerdictPanel many={many} />
+      <Configuration many={many} onlyDifferences={view.onlyDifferences} />
+      <Rows many={many} view={view} />
+      <Prompts many={many} view={view} />
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { client } from '../../data/client.js';
 import { usePageList, type ListPage, type PageList } from '../../data/page-list.js';
-import { count, reward, words } from '../../util/format.js';
+import { count, reward, shortId, words } from '../../util/format.js';
 import { here, setQuery } from '../../util/router.js';
 import { Empty, Loading, Panel, Problem } from '../../ui/basics.js';
 import { Choice } from '../../ui/choice.js';
@@ -90,6 +90,7 @@ function Matrix({ many, list, total }: { many: Many; list: Rows; total: number }
   const { columns, baseline } = many;
   const ids = columns.map(({ id }) => id);
   const heads = ids.map((id) => `${letterOf(ids, id)}${id === baseline ? ', baseline' : ''}`);
+  const names = columns.map(({ id, name }) => name ?? shortId(id));
   return (
     <div class="matrix compare-rows" style={{ '--columns': columns.length }}>
       <VirtualList
@@ -97,9 +98,11 @@ function Matrix({ many, list, total }: { many: Many; list: Rows; total: number }
         rowHeight={rowHeight}
         label="Rows with all answers"
         height={`min(70vh, ${total * rowHeight + headHeight + 18}px)`}
-        head={['Row', ...heads].map((name) => (
-          <div key={name} role="columnheader" class="matrix-cell matrix-head">
-            {name}
+        head={['Row', ...heads].map((head, at) => (
+          <div key={head} role="columnheader" class="matrix-cell matrix-head">
+            <span class="matrix-name">
+              {head} {at > 0 && <bdi class="quiet">{names[at - 1]}</bdi>}
+            </span>
           </div>
         ))}
         row={(index) => <RowCells list={list} index={index} heads={heads} />}

@@ -1,7 +1,7 @@
 /** What a column ran with, by the names that people see. */
 import { client } from '../../data/client.js';
 import { kindOfRun, type RunKind } from '../../data/kinds.js';
-import { clock, count, dollars } from '../../util/format.js';
+import { clock, count, dollars, shortId } from '../../util/format.js';
 import type { Column } from './types.js';
 
 export type Settings = ReadonlyMap<string, string>;
@@ -86,7 +86,7 @@ const onRows = (job: {
   dataset?: { dataset_id: string; num_rows: number; scorer: string };
   container_url: string | null;
 }): Entries => ({
-  'Data set': job.dataset && `${job.dataset.dataset_id}, ${count(job.dataset.num_rows)} rows`,
+  'Data set': job.dataset && `${shortId(job.dataset.dataset_id)}, ${count(job.dataset.num_rows)} rows`,
   Scorer: job.dataset?.scorer,
   Container: job.container_url,
 });

@@ -9,6 +9,10 @@ export type Cell = NonNullable<Row['cells'][number]>;
 /** Beyond this a bound of an interval stands for none: the service sends the largest number. */
 const unboundedFrom = 1e300;
 
+/** Of a difference: by its verdict, which counts the other comparisons, too. */
+export const toneOfVerdict = (verdict: Against['verdict']): 'good' | 'bad' | 'quiet' =>
+  verdict === 'better' ? 'good' : verdict === 'worse' ? 'bad' : 'quiet';
+
 /** The axis of several differences: from -reach to reach. */
 export function reachOf(columns: readonly Column[]): number {
   const ends = columns.flatMap(({ against_baseline: pair }) =>

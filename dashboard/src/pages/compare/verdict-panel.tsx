@@ -5,10 +5,10 @@ import { jobKinds } from '../../../../src/core/jobs/kinds.js';
 import { kindOfJob } from '../../data/kinds.js';
 import { Badge, Panel } from '../../ui/basics.js';
 import { Fold } from '../../ui/fold.js';
-import { AxisBar, UnseenRows, toneOf } from '../../ui/interval-bar.js';
+import { AxisBar, UnseenRows } from '../../ui/interval-bar.js';
 import { rowsNeededWords } from '../search/verdict.js';
 import { letterOf } from './address.js';
-import { reachOf, timesSpread, type Column, type Many } from './types.js';
+import { reachOf, timesSpread, toneOfVerdict, type Column, type Many } from './types.js';
 
 /** Who is better as a sentence, and every column beside the baseline on one axis. */
 export function VerdictPanel({ many }: { many: Many }) {
@@ -27,7 +27,7 @@ export function VerdictPanel({ many }: { many: Many }) {
           : 'No column has a row in common with the baseline.'}
       </p>
       <div class="table-box" tabIndex={0} role="region" aria-label="Columns beside the baseline">
-        <table class="table compare-table">
+        <table class="table compare-table compare-grid">
           <thead>
             <tr>
               <th>Column</th>
@@ -113,12 +113,14 @@ function Difference({ column, letter, reach }: { column: Column; letter: string;
   const pair = column.against_baseline!;
   const { mean: value, low, high } = pair.difference;
   const times = timesSpread(pair);
+  const tone = toneOfVerdict(pair.verdict);
   return (
     <>
-      <span class={`gain-value ${toneOf(pair.difference)}`}>{signed(value)}</span>
+      <span class={`gain-value ${tone}`}>{signed(value)}</span>
       <AxisBar
         gain={{ value, low, high }}
         reach={reach}
+        tone={tone}
         label={`${letter}: ${signed(value)}, 95 % interval ${signed(low)} to ${signed(high)}`}
       />
       <div class="quiet">
@@ -136,6 +138,9 @@ function Notes({ many: { columns, groups } }: { many: Many }) {
   const withPair = columns.flatMap(({ id, against_baseline: pair }) => (pair ? [{ id, ...pair }] : []));
   const biased = withPair.filter(({ basis }) => basis === 'evaluation').map(({ id }) => id);
   const cut = withPair.filter((pair) => pair.seeds_compared < pair.seeds_in_common).map(({ id }) => id);
+  const alone = withPair
+    .filter(({ verdict, difference: { low, high } }) => verdict === 'inconclusive' && (low > 0 || high < 0))
+    .map(({ id }) => id);
   const undecided = withPair.filter(({ rows_needed: needed }) => needed !== null);
   return (
     <ul class="notes">
@@ -151,6 +156,12 @@ function Notes({ many: { columns, groups } }: { many: Many }) {
         <li>{letters(biased)}: a search selected on the compared rows, which favors its candidate.</li>
       )}
       {cut.length > 0 && <li>{letters(cut)}: common rows on which a search selected are left out.</li>}
+      {alone.length > 0 && (
+        <li>
+          {letters(alone)}: the interval alone excludes 0, but among {count(withPair.length)} comparisons chance may
+          explain that.
+        </li>
+      )}
       {undecided.map(({ id, rows_needed: needed }) => (
         <li key={id}>
           {letterOf(ids, id)}:{rowsNeededWords(needed)}
@@ -176,7 +187,7 @@ function Pairs({ many: { columns, pairs } }: { many: Many }) {
   };
   return (
     <div class="table-box" tabIndex={0} role="region" aria-label="Every pair">
-      <table class="table">
+      <table class="table compare-grid compare-pairs">
         <caption class="quiet">Row minus column; gray is not shown to differ, with all pairs counted.</caption>
         <thead>
           <tr>

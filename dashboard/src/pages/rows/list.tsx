@@ -1,8 +1,11 @@
 import { useEffect } from 'preact/hooks';
-import type { Row, RowAnswer, RowList } from '../../data/rows/types.js';
+import type { PageList } from '../../data/page-list.js';
+import type { Row, RowAnswer, RowsPage } from '../../data/rows/types.js';
 import { openTrace } from '../../ui/trace/from-address.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { reward } from '../../util/format.js';
+
+type RowList = PageList<Row, RowsPage>;
 
 const rowHeight = 36;
 const headHeight = 34;

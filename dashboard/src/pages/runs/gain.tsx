@@ -20,7 +20,7 @@ export function GainCell({ run, scale }: { run: Run; scale: Scale | null }) {
         {!isHeldOut && <abbr title="On rows that chose the winner: biased upward">*</abbr>}
       </span>
       {isOnScale ? (
-        <AxisBar gain={gain} reach={scale.reach} label={text} />
+        <AxisBar gain={gain} reach={scale.reach} label={text} tone={tone} />
       ) : run.comparable_key === null ? (
         <span class="gain-other quiet">not comparable</span>
       ) : (
