@@ -109,6 +109,7 @@ const rules: Record<string, Rule> = {
       'examples',
       'src/core/prompts/components',
       'src/core/prompts/template',
+      'src/core/comparisons/words',
       'src/core/graphs',
       'src/core/jobs',
       'src/scorers/forms',

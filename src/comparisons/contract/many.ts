@@ -6,7 +6,7 @@ import { wholeParameter } from '../../contracts/validation.js';
 import type { RowFilterName, RowOutcome } from '../../core/comparisons/rows.js';
 import { basisSchema, differenceSchema, sideIdSchema, sideSchema } from './comparison.js';
 
-export const mostColumns = 8;
+const mostColumns = 8;
 
 const manyQuery = {
   ids: z

@@ -40,7 +40,7 @@ export interface SearchGroup {
   spread: number | null;
 }
 
-export const leastForSpread = 3;
+const leastForSpread = 3;
 
 /** Searches of one request with at least two values of `rng_seed`, in the order of the columns. */
 export function groupSearches(searches: readonly ColumnSearch[]): SearchGroup[] {
