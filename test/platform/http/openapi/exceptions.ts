@@ -177,7 +177,7 @@ const exceptions: readonly Exception[] = [
   },
   {
     check: accepted,
-    operation: /^GET \/api\/v1\/compare$/,
+    operation: /^GET \/api\/v1\/compare(\/many(\/rows)?)?$/,
     code: /^(no_rollouts|not_comparable|no_common_seeds)$/,
     reason: 'What can be compared depends on the rollouts.',
   },
