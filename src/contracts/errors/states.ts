@@ -83,8 +83,8 @@ export const stateCodes = {
     status: [404],
     at: ['problem'],
     retry: false,
-    meaning: 'No row of the job passes the filter',
-    remedy: 'Widen the filter',
+    meaning: 'No row of the job passes the filter, or none with a right expected value is left',
+    remedy: 'Widen the filter, or correct expected values',
   },
   rows_in_container: {
     status: [409],

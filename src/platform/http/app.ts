@@ -22,6 +22,7 @@ import { admitTemporalUi, registerCodec } from './server/codec.js';
 import { registerCompression } from './compression.js';
 import { registerDashboard } from './dashboard/routes.js';
 import { registerRuns } from '../../runs/routes/routes.js';
+import { registerReviews } from '../../reviews/routes/routes.js';
 import { registerDatasets } from '../../datasets/routes/routes.js';
 import { registerDeployments } from '../../kinds/deployment/routes/routes.js';
 import { registerCheckups } from '../../kinds/checkup/routes/routes.js';
@@ -176,6 +177,7 @@ async function registerRoutes(app: App, deps: HttpDeps): Promise<void> {
   registerCheckups(app, deps);
   registerSchedules(app, deps);
   registerRuns(app, deps);
+  registerReviews(app, deps);
   registerCompare(app, deps);
   registerWebhooks(app, deps);
   registerOrgs(app, deps);

@@ -118,6 +118,7 @@ function idsOf(name: string, prefix: string, of: Resources): string[] | null {
   if (prefix === '/api/graphgen/jobs') return [of.graph];
   // Those of other kinds are not found either; kinds/migration/routes.
   if (prefix === '/api/harbor/migrations' || prefix === '/api/harbor/checkups') return [of.session];
+  if (prefix === '/api/v1/reviews') return [of.session, of.deployment];
   const isGraph = prefix.startsWith('/api/graphgen/');
   const known: Record<string, string[] | null> = {
     session_id: [of.session],
@@ -129,6 +130,7 @@ function idsOf(name: string, prefix: string, of: Resources): string[] | null {
     schedule_id: [of.schedule],
     candidate_id: [isGraph ? of.graphCandidate : of.candidate],
     trace_id: [of.trace],
+    subject_id: [of.trace],
     key_id: [of.key],
     prompt_lever_id: [leverId(of.session, null)],
     // For operators alone; e2e/jobs/retention.long.test.ts.
@@ -155,6 +157,7 @@ const bodies: Record<string, unknown> = {
   'post candidates': { messages: [{ role: 'system', content: 'theirs' }] },
   'post hint': { hint: 'theirs' },
   'put {label}': { version: 1 },
+  'put {subject_id}': { verdict: 'right' },
   'post rollout': { action: 'pause' },
   'post approval': { approve: true },
   'post schedules': { every: '1d' },

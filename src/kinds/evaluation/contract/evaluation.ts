@@ -1,3 +1,4 @@
+import { reviewSchema } from '../../../contracts/review.js';
 import { z } from 'zod';
 import {
   concurrencySchema,
@@ -193,6 +194,7 @@ const outputFields = {
     .describe(`With include=outputs, on a data set: the input column, or the row as JSON; ${cut}.`),
   expected: z.string().nullable().optional().describe(`With include=outputs, on a data set: ${cut}.`),
   group: rowGroupSchema.optional().describe('With include=outputs.'),
+  reviews: z.array(reviewSchema).optional().describe('With include=outputs: what people say of it, oldest first.'),
 };
 
 const seedResultSchema = z.object({

@@ -30,6 +30,7 @@ import { evaluationListItem, evaluationResults, evaluationView } from './view.js
 import { refuse } from '../../../platform/http/server/errors.js';
 import { jobParams, problems } from '../../../platform/http/server/schema.js';
 import { passes, type RowFilter } from '../../../core/rows/filter.js';
+import { groupBy } from '../../../util/group.js';
 import { filterOf, registerResultRows } from '../../../rows/routes/routes.js';
 import { readSelectable } from '../../../rows/routes/select.js';
 import { rowsOfEvaluation } from '../../../rows/routes/subjects.js';
@@ -110,7 +111,7 @@ function registerOwn(app: App, deps: HttpDeps, route: JobRoute<EvaluationHead>):
         agreement: await readAgreement(tx, job),
         ...(page ? await readOutputs(tx, job, page) : { results: await readSeedResults(tx, job.jobId) }),
       }));
-      return evaluationResults(job, read);
+      return evaluationResults(job, read, request.caller.keyId);
     },
   );
   registerResultRows(app, deps, route);
@@ -125,6 +126,10 @@ async function readOutputs(tx: Tx, job: JobRow<EvaluationHead>, { filter, ...pag
     results: await readSeedOutputs(tx, job.jobId, job.spec.rows ?? null, { ...page, seeds }),
     total: passing.reduce((sum, { candidate }) => sum + candidate!.rollouts, 0),
     groups: new Map(rows.map(({ seed, group }) => [seed, group])),
+    reviews: groupBy(
+      rows.flatMap((row) => row.reviews),
+      ({ subjectId }) => subjectId,
+    ),
   };
 }
 

@@ -11,6 +11,8 @@ import type { Usage } from '../../../jobs/store/usage.js';
 import type { EvaluationHead, JobRow, ListedJob } from '../../../jobs/store/jobs.js';
 import { intervalOfTotals, type RolloutTotals, type SeedResult } from '../../../rollouts/store/totals.js';
 import type { SeedOutput } from '../../../rollouts/store/outputs.js';
+import { reviewView } from '../../../rows/routes/review-view.js';
+import type { Review } from '../../../reviews/store/reviews.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
 import type { JudgeAgreement } from '../../../jobs/routes/agreement.js';
 import {
@@ -82,7 +84,7 @@ export function evaluationView(
   };
 }
 
-/** An evaluation's results by seed; with outputs, `total` and `groups` are present. */
+/** An evaluation's results by seed; with outputs, `total`, `groups` and `reviews` are present. */
 export function evaluationResults(
   job: Evaluation,
   read: {
@@ -91,7 +93,9 @@ export function evaluationResults(
     results: (SeedResult | SeedOutput)[];
     total?: number;
     groups?: ReadonlyMap<number, RowGroup>;
+    reviews?: ReadonlyMap<string, Review[]>;
   },
+  keyId: string | null,
 ): z.output<typeof evaluationResultsSchema> {
   return {
     job_id: job.jobId,
@@ -108,7 +112,11 @@ export function evaluationResults(
       trace_id: row.rolloutId,
       error: row.error,
       completed_at: isoOrNull(row.completedAt),
-      ...('outputTruncated' in row && { ...outputView(row as SeedOutput), group: read.groups?.get(row.seed) }),
+      ...('outputTruncated' in row && {
+        ...outputView(row as SeedOutput),
+        group: read.groups?.get(row.seed),
+        reviews: (read.reviews?.get(row.rolloutId) ?? []).map((review) => reviewView(review, keyId)),
+      }),
     })),
     ...(read.total !== undefined && { total: read.total }),
   };

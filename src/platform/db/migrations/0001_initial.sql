@@ -1149,6 +1149,30 @@ create table deployment_judges (
   primary key (org_id, name)
 ) with (fillfactor = 50);
 
+-- What people say of the rollouts of a job, or of the kept answers of a deployment: one of each
+-- reviewer.
+create table reviews (
+  id text primary key,
+  org_id text not null,
+  -- a job, or a deployment
+  job_id text not null references jobs (id) on delete cascade,
+  -- a rollout, or an answer
+  subject_id text not null,
+  -- of a rollout
+  seed bigint,
+  candidate_id text,
+  reviewer text not null,
+  verdict text check (verdict in ('right', 'wrong', 'bad_expected')),
+  note text,
+  corrected text,
+  -- score of the judge of a rollout; null: none
+  judge double precision,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create unique index reviews_by_subject on reviews (job_id, subject_id, reviewer);
+create index reviews_by_time on reviews (org_id, created_at, id);
+
 
 -- ---------------------------------------------------------------------------
 -- Schedules
@@ -1285,6 +1309,7 @@ begin
     'deployment_canaries', 'canary_values',
     'deployment_failures', 'deployment_requests', 'episode_answers', 'deployment_feedback',
     'deployment_metrics', 'deployment_judgements', 'deployment_judges',
+    'reviews',
     'schedules', 'schedule_runs',
     'datasets', 'dataset_rows',
     'deletions'
