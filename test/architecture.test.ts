@@ -111,6 +111,7 @@ const rules: Record<string, Rule> = {
       'src/core/prompts/template',
       'src/core/graphs',
       'src/core/jobs',
+      'src/core/reviews',
       'src/scorers/forms',
       'src/util/example-models',
       'src/util/json',

@@ -11,7 +11,7 @@ import {
 import { Evaluations, type EvaluationHandle } from './evaluations.js';
 import { Graphs, type GraphHandle } from './graphs.js';
 import type { Creation } from './handle.js';
-import { Runs } from './jobs.js';
+import { Reviews, Runs } from './jobs.js';
 import { Operations } from './operations.js';
 import type { Prompt } from './prompt.js';
 import { Prompts, type PromptOptions } from './prompts.js';
@@ -32,6 +32,7 @@ export class Ratchet extends Operations {
   readonly checkups = new Checkups(this);
   readonly schedules = new Schedules(this);
   readonly runs = new Runs(this);
+  readonly reviews = new Reviews(this);
   readonly datasets = new Datasets(this);
   readonly orgs = new Organizations(this);
   readonly keys = new Keys(this);

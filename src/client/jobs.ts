@@ -93,3 +93,31 @@ export class Runs extends Resource {
     return this.client.request('commandRuns', { ...options, body });
   }
 }
+
+/** `client.reviews`: what people say of rows of jobs and of live answers. */
+export class Reviews extends Resource {
+  /** Says something of a row's trace or of a live answer; replaces what the same reviewer said. */
+  put(jobId: string, subjectId: string, body: Body<'putReview'>, options?: CallOptions): Promise<Answer<'putReview'>> {
+    return this.client.request('putReview', { ...options, path: { job_id: jobId, subject_id: subjectId }, body });
+  }
+
+  /** Takes a review back. */
+  delete(
+    jobId: string,
+    subjectId: string,
+    { by, ...options }: Query<'deleteReview'> & CallOptions = {},
+  ): Promise<undefined> {
+    const path = { job_id: jobId, subject_id: subjectId };
+    return this.client.request('deleteReview', { ...options, path, query: { by } });
+  }
+
+  /** Reviews, newest first. */
+  list(query?: Query<'listReviews'>, options?: CallOptions): AsyncGenerator<Item<'listReviews'>, void> {
+    return this.client.list('listReviews', { ...options, query });
+  }
+
+  /** What is to be reviewed next, and how much is done and left. */
+  queue(query: Query<'getReviewQueue'>, options?: CallOptions): Promise<Answer<'getReviewQueue'>> {
+    return this.client.request('getReviewQueue', { ...options, query });
+  }
+}

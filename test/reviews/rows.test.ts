@@ -99,7 +99,7 @@ describe('a review of a row', () => {
     expect(numbers(await rowsOf(id, 'review=any'))).toEqual([0, 1]);
     expect(numbers(await rowsOf(id, 'review=bad_expected&group=failing'))).toEqual([1]);
     const summary = await get(`/api/v1/online/sessions/${id}/rows/summary?group=failing&review=wrong`);
-    expect([summary.total, summary.reviews]).toEqual([1, { none: 1, right: 0, wrong: 1, bad_expected: 1 }]);
+    expect([summary.total, summary.reviews]).toEqual([1, { none: 1, any: 2, right: 0, wrong: 1, bad_expected: 1 }]);
     await deleteRows(http.db, { orgId: 'default', jobId: id });
     const left = await http.db.org('default', (tx) => tx.query('select 1 from reviews where job_id = $1', [id]));
     expect(left).toEqual([]);

@@ -14,6 +14,8 @@ export function VirtualList(props: {
   height: string;
   /** Keeps the end in view while it is in view. */
   followEnd?: boolean;
+  /** The row that is kept in view, if there is one. */
+  current?: number | undefined;
   /** Cells above the rows, which stay in view: the list is a table, and rows have cells. */
   head?: ComponentChildren;
   row: (index: number) => ComponentChildren;
@@ -39,6 +41,15 @@ export function VirtualList(props: {
   useLayoutEffect(() => {
     if (props.followEnd && isAtEnd.current) box.current!.scrollTop = box.current!.scrollHeight;
   }, [count, props.followEnd]);
+
+  const { current = -1 } = props;
+  useLayoutEffect(() => {
+    const { scrollTop, clientHeight } = box.current!;
+    const [top, shownTop] = [current * rowHeight, scrollTop * scale];
+    // The head covers as much of the rows as one of them.
+    if (current >= 0 && (top < shownTop || top + 2 * rowHeight > shownTop + clientHeight))
+      box.current!.scrollTop = Math.max(0, top - clientHeight / 3) / scale;
+  }, [current, count]);
 
   const offset = view.top * scale;
   const first = Math.max(0, Math.floor(offset / rowHeight) - margin);
@@ -71,6 +82,7 @@ export function VirtualList(props: {
                   ? { role: 'row', 'aria-rowindex': first + n + 2 }
                   : { role: 'listitem', 'aria-setsize': count, 'aria-posinset': first + n + 1 })}
                 class="virtual-row"
+                aria-current={first + n === current ? 'true' : undefined}
                 style={{ height: `${rowHeight}px` }}
               >
                 {props.row(first + n)}

@@ -135,7 +135,7 @@ export const rowsSummarySchema = z
     seen: z.int().describe('Rows that pass all but `seen`, and that the search selected on.'),
     held_out: z.int().describe('The others of them.'),
     reviews: z
-      .object({ none: count, right: count, wrong: count, bad_expected: count })
+      .object({ none: count, any: count, right: count, wrong: count, bad_expected: count })
       .describe('Rows that pass all but `review`; a row counts for each verdict that people give.'),
     table: z
       .object({

@@ -71,9 +71,9 @@ export function summaryView({ rows, table }: Selectable, filter: RowFilter): z.o
 }
 
 function reviewCounts(rows: readonly SelectableRow[]): z.output<typeof rowsSummarySchema>['reviews'] {
-  const counts = { none: 0, right: 0, wrong: 0, bad_expected: 0 };
+  const counts = { none: 0, any: 0, right: 0, wrong: 0, bad_expected: 0 };
   for (const { verdicts } of rows) {
-    if (verdicts.length === 0) counts.none += 1;
+    counts[verdicts.length === 0 ? 'none' : 'any'] += 1;
     for (const verdict of new Set(verdicts)) counts[verdict] += 1;
   }
   return counts;

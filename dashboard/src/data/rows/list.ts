@@ -30,6 +30,18 @@ export class RowList {
     if (this.state.value !== null && this.next !== null) void this.load((each) => each, this.next);
   }
 
+  /** Asks for pages until the row with a number is there, or there are no more. */
+  seek(seed: number): void {
+    const state = this.state.value;
+    if (state && !state.rows.some((row) => row.seed === seed)) this.want(state.rows.length);
+  }
+
+  /** Whether all rows that pass are read. */
+  get isWhole(): boolean {
+    const state = this.state.value;
+    return state !== null && this.next === null && !this.isLoading;
+  }
+
   /** Reads the shown rows again; the old ones stay until then. */
   refresh(): void {
     void this.load(() => [], null);
