@@ -1,6 +1,7 @@
 import { beforeAll, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { browserOfFile, isTooWide, violations } from '../support/browser.js';
+import { ask, built, deploy, saying } from '../support/deployments-over-http.js';
 import { createSession, ended } from '../support/jobs-over-http.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
@@ -31,7 +32,8 @@ const saved = async () => {
   const { data } = await api<{ data: Review[] }>(`/api/v1/reviews?job_id=${id}&limit=100`);
   return data.map(({ row, verdict, note, corrected }) => ({ row, verdict, note, corrected })).reverse();
 };
-const panel = (page: Page, row: number) => page.getByRole('complementary', { name: `Review of Row ${row}`, exact: true });
+const panel = (page: Page, row: number) =>
+  page.getByRole('complementary', { name: `Review of Row ${row}`, exact: true });
 
 test('reviews rows by keyboard, and makes a data set with the corrections', async () => {
   const page = await open(on.service, `#/sessions/${id}?tab=rows&group=failing`, {
@@ -98,7 +100,10 @@ test('what the service refuses is shown at the row, and undone', async () => {
   await aside.waitFor();
   const before = (await saved()).length;
   await page.route('**/api/v1/reviews/**', (route) =>
-    route.fulfill({ status: 403, json: { code: 'missing_scope', title: 'Forbidden', detail: 'The key may only read.' } }),
+    route.fulfill({
+      status: 403,
+      json: { code: 'missing_scope', title: 'Forbidden', detail: 'The key may only read.' },
+    }),
   );
   await page.keyboard.press('r');
   await aside.getByRole('alert').getByText('The key may only read.').waitFor();
@@ -108,7 +113,9 @@ test('what the service refuses is shown at the row, and undone', async () => {
 });
 
 test('covers a phone, where buttons stand for keys', async () => {
-  const page = await open(on.service, `#/sessions/${id}?tab=rows&group=fixed`, { viewport: { width: 390, height: 800 } });
+  const page = await open(on.service, `#/sessions/${id}?tab=rows&group=fixed`, {
+    viewport: { width: 390, height: 800 },
+  });
   await page.getByRole('table', { name: 'Rows', exact: true }).getByRole('button').first().click();
   const aside = page.getByRole('complementary');
   await aside.waitFor();
@@ -118,4 +125,38 @@ test('covers a phone, where buttons stand for keys', async () => {
   expect([await isTooWide(page), await violations(page)]).toEqual([false, []]);
   await aside.getByRole('button', { name: 'Close' }).click();
   await aside.waitFor({ state: 'detached' });
+});
+
+test('kept answers of a deployment are reviewed beside their list, and count as feedback', async () => {
+  const deployment = await deploy(on.service, { name: 'router', source: saying('Answer well.'), log: {} });
+  await built(on.service, deployment);
+  for (const text of ['Row 1: rule 1', 'Row 2: rule 2', 'Row 3: rule 3'])
+    await (await ask(on.service, 'router', { messages: [{ role: 'user', content: text }] })).text();
+  await until('all are kept', async () => {
+    const { left } = await api<{ left: number }>(`/api/v1/reviews/queue?job_id=${deployment}`);
+    return left === 3;
+  });
+  const page = await open(on.service, `#/deployments/${deployment}`);
+  await page.getByRole('button', { name: 'Review these' }).click();
+  const aside = page.getByRole('complementary');
+  await aside.getByText('1 of 3, 0 of 3 reviewed').waitFor();
+  await aside
+    .getByRole('list', { name: 'Messages' })
+    .getByText('Answer well.')
+    .or(aside.getByText('Row 3: rule 3'))
+    .first()
+    .waitFor();
+  for (const key of ['r', 'j', 'b', 'w', 'c']) await page.keyboard.press(key);
+  await page.keyboard.type('needs rule-2.');
+  await page.keyboard.press('Enter');
+  await aside.getByText('2 of 3, 2 of 3 reviewed, wrong').waitFor();
+  expect(await violations(page)).toEqual([]);
+  const { metrics } = await api<{ metrics: object }>(`/api/harbor/deployments/${deployment}/stats`);
+  expect(metrics).toMatchObject({ reward: { count: 2, mean: 0.5 } });
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Make a data set of the reviewed' }).click();
+  await page.getByText('Data set of 2 rows').waitFor();
+  const made = await page.getByText(/^ds_/).textContent();
+  const { data } = await api<{ data: { data: { expected: string } }[] }>(`/api/v1/datasets/${made}/rows`);
+  expect(data.map((row) => row.data.expected)).toEqual(['No rule.', 'needs rule-2.']);
 });

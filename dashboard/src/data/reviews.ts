@@ -1,17 +1,8 @@
 /** What the reader says of answers: shown at once, sent in turn, and undone where the service refuses it. */
 import { signal } from '@preact/signals';
-import { RatchetError, type Item } from '../../../src/client/index.js';
+import { RatchetError } from '../../../src/client/index.js';
 import { client } from './client.js';
-
-export type Review = Item<'listReviews'>;
-export type ReviewVerdict = NonNullable<Review['verdict']>;
-export type ReviewContent = Pick<Review, 'verdict' | 'note' | 'corrected'>;
-
-/** A rollout of a job, or an answer of a deployment. */
-export interface ReviewSubject {
-  jobId: string;
-  subjectId: string;
-}
+import type { Review, ReviewContent, ReviewSubject } from './review-types.js';
 
 const nothing: ReviewContent = { verdict: null, note: null, corrected: null };
 

@@ -1,5 +1,5 @@
 import type { Answer, Item } from '../../../../src/client/index.js';
-import type { Review, ReviewVerdict } from '../reviews.js';
+import type { Review, ReviewVerdict } from '../review-types.js';
 
 export type RowGroup = Item<'listSessionRows'>['group'];
 export type ReviewFilter = 'none' | 'any' | ReviewVerdict;

@@ -5,7 +5,8 @@ import type { Row } from '../../data/rows/types.js';
 /** A hint from rows that people do not call right; held-out rows would spoil the comparison. Null: none. */
 export function hintOfRows(rows: readonly Row[]): string | null {
   const shown = rows.filter(
-    ({ seen, after, reviews }) => seen !== false && after !== null && !reviews.some(({ verdict }) => verdict === 'right'),
+    ({ seen, after, reviews }) =>
+      seen !== false && after !== null && !reviews.some(({ verdict }) => verdict === 'right'),
   );
   return hintOf(
     shown.map(({ seed, name, input, expected, after, reviews }) => {

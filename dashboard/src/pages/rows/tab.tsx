@@ -28,11 +28,11 @@ export function RowsTab(props: {
   const source = useMemo(() => rowsOf(jobId), [jobId]);
   const filter = filterOf(route.value.query);
   const key = `${jobId} ${JSON.stringify(filter)}`;
-  const { data: summary, error, reload } = useResource(
-    `rows ${key}`,
-    (signal) => source.summary(filter, signal),
-    isLive ? pollMs : null,
-  );
+  const {
+    data: summary,
+    error,
+    reload,
+  } = useResource(`rows ${key}`, (signal) => source.summary(filter, signal), isLive ? pollMs : null);
   const list = useRowList(source, filter, key, JSON.stringify(summary?.groups));
   const state = list.state.value;
   if (!summary || !state)

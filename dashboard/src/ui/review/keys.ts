@@ -2,16 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 
 /** What a key does in review mode; keys stand for several names. */
 export type ReviewAction =
-  | 'next'
-  | 'previous'
-  | 'right'
-  | 'wrong'
-  | 'bad_expected'
-  | 'note'
-  | 'corrected'
-  | 'undo'
-  | 'help'
-  | 'close';
+  'next' | 'previous' | 'right' | 'wrong' | 'bad_expected' | 'note' | 'corrected' | 'undo' | 'help' | 'close';
 
 const keys: Record<string, ReviewAction> = {
   j: 'next',

@@ -1,4 +1,5 @@
-import { ownReview, refusalOf, type Review, type ReviewSubject, type ReviewVerdict } from '../../data/reviews.js';
+import { ownReview, refusalOf } from '../../data/reviews.js';
+import type { Review, ReviewSubject, ReviewVerdict } from '../../data/review-types.js';
 
 export const verdictWords: Record<ReviewVerdict, string> = {
   right: 'right',

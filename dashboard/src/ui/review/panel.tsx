@@ -1,18 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import {
-  ownReview,
-  refusalOf,
-  say,
-  undo,
-  type Review,
-  type ReviewContent,
-  type ReviewSubject,
-  type ReviewVerdict,
-} from '../../data/reviews.js';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { ownReview, refusalOf, say, undo } from '../../data/reviews.js';
+import type { Review, ReviewContent, ReviewSubject, ReviewVerdict } from '../../data/review-types.js';
 import { count } from '../../util/format.js';
 import { Problem } from '../basics.js';
-import { TextDiff } from '../diff/prompt.js';
+import { SplitDiff } from '../diff/split.js';
 import { LongText } from '../long-text.js';
 import { keyWords, useReviewKeys, type ReviewAction } from './keys.js';
 import { verdictWords } from './mark.js';
@@ -54,7 +46,7 @@ export function ReviewPanel(props: {
   const [editing, setEditing] = useState<'note' | 'corrected' | null>(null);
   const [isHelpOpen, setHelpOpen] = useState(false);
   const focus = () => heading.current?.focus({ preventScroll: true });
-  useEffect(focus, []);
+  useLayoutEffect(focus, []);
   useEffect(() => {
     setEditing(null);
     box.current!.scrollTop = 0;
@@ -96,7 +88,8 @@ export function ReviewPanel(props: {
           {of.title}
         </h2>
         <span class="quiet" role="status">
-          {of.title}: {count(index + 1)} of {count(total)}, {count(counts.done)} of {count(counts.all)} reviewed
+          <span class="visually-hidden">{of.title}: </span>
+          {count(index + 1)} of {count(total)}, {count(counts.done)} of {count(counts.all)} reviewed
           {own.verdict && `, ${verdictWords[own.verdict]}`}
         </span>
         <span class="review-moves">
@@ -122,7 +115,7 @@ export function ReviewPanel(props: {
         <Button words="Note" keyName="n" onClick={actions.note} />
         <Button words="Correct" keyName="c" onClick={actions.corrected} />
         <Button words="Undo" keyName="u" onClick={actions.undo} />
-        <Button words="Keys" keyName="?" onClick={actions.help} isOn={isHelpOpen} />
+        <Button words="Keys" keyName="?" onClick={actions.help} isOn={isHelpOpen} className="review-help" />
       </div>
       <Problem error={refusalOf(of.subject)} />
       {isHelpOpen && <Keys hasExpected={of.hasExpected} />}
@@ -152,12 +145,13 @@ function Button(props: {
   isOn?: boolean;
   isDisabled?: boolean;
   tone?: ReviewVerdict;
+  className?: string;
 }) {
-  const { words, keyName, onClick, isOn, isDisabled = false, tone } = props;
+  const { words, keyName, onClick, isOn, isDisabled = false, tone, className = '' } = props;
   return (
     <button
       type="button"
-      class={`button button-small ${tone ? `review-button-${tone}` : ''}`}
+      class={`button button-small ${tone ? `review-button-${tone}` : className}`}
       aria-pressed={isOn}
       aria-keyshortcuts={keyName}
       disabled={isDisabled}
@@ -228,12 +222,7 @@ function Texts({ of: { input, expected, answer, feedback, hasExpected } }: { of:
       <section class="trace-part" aria-label={hasExpected ? 'Expected and answered' : 'Answered'}>
         <h3>{hasExpected ? 'Expected and answered' : 'Answered'}</h3>
         {expected !== null && answer !== null && expected !== answer ? (
-          <>
-            <TextDiff before={expected} after={answer} />
-            <p class="quiet review-legend">
-              <del>only expected</del> <ins>only answered</ins>
-            </p>
-          </>
+          <SplitDiff names={['Expected', 'Answered']} before={expected} after={answer} />
         ) : (
           <pre class="prompt-text" dir="auto" tabIndex={0}>
             {answer ?? 'No answer, or its texts have expired.'}

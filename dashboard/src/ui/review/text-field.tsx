@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 /** A text that Enter saves and Escape leaves as it was; an empty one is null. */
 export function TextField(props: {
@@ -9,7 +9,8 @@ export function TextField(props: {
 }) {
   const area = useRef<HTMLTextAreaElement>(null);
   const isDone = useRef(false);
-  useEffect(() => {
+  // Before the next key is pressed.
+  useLayoutEffect(() => {
     area.current!.focus();
     area.current!.select();
   }, []);

@@ -10,6 +10,7 @@ import { DeploymentActions } from './actions.js';
 import { DeploymentEvents } from './events.js';
 import { useDeployment } from '../../../data/deployment/follow.js';
 import type { Deployment } from '../../../data/deployment/types.js';
+import { ReviewQueuePanel } from './review-panel.js';
 import { RolloutPanel } from './rollout-panel.js';
 import { DeploymentStats } from './stats.js';
 import { demandWords, findingWords } from './versions.js';
@@ -45,6 +46,7 @@ export function DeploymentPage({ id }: { id: string }) {
       </div>
       <CheckupsPanel key={`checkups ${data.name}`} name={data.name} />
       <TrafficPanel key={`traffic ${data.id}`} id={data.id} isCallable={isCallable(data)} />
+      <ReviewQueuePanel key={`reviews ${data.id}`} id={data.id} isKept={data.log !== null} />
       <VersionsPanel key={data.name} shown={data} />
       <ChangesPanel key={`changes ${data.name}`} deployment={data} />
       <SnapshotPanel key={`snapshot ${data.id}`} shown={data} />
