@@ -3,7 +3,7 @@ import { runSorts } from '../runs/contract/run.js';
 import { lazily } from './lazily.js';
 import { examplesOf, positive } from './values.js';
 
-/** Adds `runs` and `datasets`. */
+/** Adds `runs`, `review` and `datasets`. */
 export function runCommands(program: Command): void {
   program
     .command('runs')
@@ -20,6 +20,20 @@ export function runCommands(program: Command): void {
     .option('--json', 'as JSON')
     .addHelpText('after', examplesOf('runs --sort -gain', 'runs --sort -gain --group-by dataset --tag nightly'))
     .action(lazily(async () => (await import('./runs/runs.js')).runs));
+  program
+    .command('review')
+    .description('what people are to review of a job or a deployment, and what they say of it')
+    .argument('<id>', 'a session, an evaluation, a graph job, or a deployment by its id or name')
+    .option('--csv', 'as CSV with empty columns verdict, note and corrected, to fill in')
+    .option('--import <file>', 'send the reviews of such a file')
+    .option('--by <name>', 'who reviews; by default the API key')
+    .option('--limit <count>', 'how many', positive, 500)
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      examplesOf('review ses_0123 --csv > review.csv', 'review ses_0123 --import review.csv --by ann'),
+    )
+    .action(lazily(async () => (await import('./runs/review.js')).review));
   const datasets = program.command('datasets').description('data sets with their names, and the jobs that use them');
   datasets
     .command('list', { isDefault: true })

@@ -21,6 +21,7 @@ CHECKUPS = "/api/harbor/checkups"
 SCHEDULES = "/api/harbor/schedules"
 DATASETS = "/api/v1/datasets"
 RUNS = "/api/v1/runs"
+REVIEWS = "/api/v1/reviews"
 
 MODEL_TIMEOUT_S = 600.0
 """A model may think for longer than the service takes for anything else."""
@@ -137,6 +138,17 @@ def row_pages(collection: str, job_id: str, filters: Mapping[str, Any]) -> Pager
 
 def row_dataset(collection: str, job_id: str, rows: str, filters: Mapping[str, Any]) -> Request:
     return call("POST", path_of(collection, job_id, rows, "dataset"), dict(filters))
+
+
+def review(
+    method: str,
+    job_id: str,
+    subject_id: str,
+    json: Any = None,
+    by: Optional[str] = None,
+) -> Request:
+    query = {} if by is None else {"by": by}
+    return call(method, path_of(REVIEWS, job_id, subject_id), json, query)
 
 
 def result_pages(job_id: str, filters: Mapping[str, Any]) -> Pager:

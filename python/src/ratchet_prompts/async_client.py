@@ -50,6 +50,7 @@ class AsyncClient:
         self.checkups = AsyncCheckups(self._http)
         self.schedules = AsyncSchedules(self._http)
         self.runs = AsyncRuns(self._http)
+        self.reviews = AsyncReviews(self._http)
         self.datasets = AsyncDatasets(self._http)
         self._prompts = AsyncPrompts(self._http)
 
@@ -247,6 +248,39 @@ class AsyncRuns(_Collection):
         """
         body = {"action": action, **named}
         return cast(Dict[str, Any], await self._http.json(requests.call("POST", f"{self._collection}/commands", body)))
+
+
+class AsyncReviews(_Collection):
+    """What people say of rows of jobs and of live answers."""
+
+    _collection = requests.REVIEWS
+
+    async def put(
+        self,
+        job_id: str,
+        subject_id: str,
+        *,
+        verdict: Optional[str] = None,
+        note: Optional[str] = None,
+        corrected: Optional[str] = None,
+        by: Optional[str] = None,
+    ) -> t.Review:
+        """Says something of a row's trace or of a live answer; replaces what the same reviewer said."""
+        body = {"verdict": verdict, "note": note, "corrected": corrected, "by": by}
+        return cast(t.Review, await self._http.json(requests.review("PUT", job_id, subject_id, body)))
+
+    async def delete(self, job_id: str, subject_id: str, by: Optional[str] = None) -> None:
+        """Takes a review back."""
+        await self._http.json(requests.review("DELETE", job_id, subject_id, by=by))
+
+    def list(self, **query: Any) -> AsyncIterator[t.Review]:
+        """Reviews, newest first: of a `job_id`, a `verdict`, or `by` somebody."""
+        return self._list(query)
+
+    async def queue(self, job_id: str, **query: Any) -> t.ReviewQueue:
+        """What is to be reviewed next, and how much is done and left."""
+        wanted = {"job_id": job_id, **query}
+        return cast(t.ReviewQueue, await self._http.json(requests.call("GET", f"{self._collection}/queue", query=wanted)))
 
 
 class AsyncDatasets(_Collection):

@@ -122,10 +122,10 @@ class AsyncRunningJob(AsyncJob):
         """Counts of its rows by group, by label and by feedback."""
         return cast(t.RowsSummary, await self._read(self._rows, "summary", **requests.row_filter(filters)))
 
-    async def rows_dataset(self, **filters: Any) -> t.Dataset:
-        """A data set of the rows that pass a filter."""
+    async def rows_dataset(self, **filters: Any) -> t.RowsDataset:
+        """A data set of the rows that pass a filter; `corrected=True`: with the corrected answers of reviews."""
         request = requests.row_dataset(self._collection, self.id, self._rows, filters)
-        return cast(t.Dataset, await self._http.json(request))
+        return cast(t.RowsDataset, await self._http.json(request))
 
 
 class AsyncSession(AsyncRunningJob):

@@ -50,6 +50,7 @@ class Client:
         self.checkups = Checkups(self._http)
         self.schedules = Schedules(self._http)
         self.runs = Runs(self._http)
+        self.reviews = Reviews(self._http)
         self.datasets = Datasets(self._http)
         self._prompts = SyncPrompts(self._http)
 
@@ -239,6 +240,39 @@ class Runs(_Collection):
         """
         body = {"action": action, **named}
         return cast(Dict[str, Any], self._http.json(requests.call("POST", f"{self._collection}/commands", body)))
+
+
+class Reviews(_Collection):
+    """What people say of rows of jobs and of live answers."""
+
+    _collection = requests.REVIEWS
+
+    def put(
+        self,
+        job_id: str,
+        subject_id: str,
+        *,
+        verdict: Optional[str] = None,
+        note: Optional[str] = None,
+        corrected: Optional[str] = None,
+        by: Optional[str] = None,
+    ) -> t.Review:
+        """Says something of a row's trace or of a live answer; replaces what the same reviewer said."""
+        body = {"verdict": verdict, "note": note, "corrected": corrected, "by": by}
+        return cast(t.Review, self._http.json(requests.review("PUT", job_id, subject_id, body)))
+
+    def delete(self, job_id: str, subject_id: str, by: Optional[str] = None) -> None:
+        """Takes a review back."""
+        self._http.json(requests.review("DELETE", job_id, subject_id, by=by))
+
+    def list(self, **query: Any) -> Iterator[t.Review]:
+        """Reviews, newest first: of a `job_id`, a `verdict`, or `by` somebody."""
+        return self._list(query)
+
+    def queue(self, job_id: str, **query: Any) -> t.ReviewQueue:
+        """What is to be reviewed next, and how much is done and left."""
+        wanted = {"job_id": job_id, **query}
+        return cast(t.ReviewQueue, self._http.json(requests.call("GET", f"{self._collection}/queue", query=wanted)))
 
 
 class Datasets(_Collection):

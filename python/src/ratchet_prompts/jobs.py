@@ -111,10 +111,10 @@ class RunningJob(Job):
         """Counts of its rows by group, by label and by feedback."""
         return cast(t.RowsSummary, self._read(self._rows, "summary", **requests.row_filter(filters)))
 
-    def rows_dataset(self, **filters: Any) -> t.Dataset:
-        """A data set of the rows that pass a filter."""
+    def rows_dataset(self, **filters: Any) -> t.RowsDataset:
+        """A data set of the rows that pass a filter; `corrected=True`: with the corrected answers of reviews."""
         request = requests.row_dataset(self._collection, self.id, self._rows, filters)
-        return cast(t.Dataset, self._http.json(request))
+        return cast(t.RowsDataset, self._http.json(request))
 
 
 class Session(RunningJob):

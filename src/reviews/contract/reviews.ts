@@ -49,7 +49,7 @@ export const queueQuerySchema = z.strictObject({
   job_id: reviewParams.shape.job_id,
   by,
   ...rowFilter,
-  limit: wholeParameter(1, 100).default(20),
+  limit: wholeParameter(1, 500).default(20),
 });
 
 const cut = 'cut at 2,000 characters';

@@ -489,6 +489,11 @@ class Dataset(TypedDict):
     jobs: int
 
 
+class RowsDataset(Dataset):
+    corrected: int
+    left_out: int
+
+
 class LoggedDataset(Dataset):
     left_out: int
 
@@ -572,11 +577,46 @@ class JobRow(TypedDict):
     candidate: Optional[RowSide]
 
 
+class Review(TypedDict):
+    review_id: str
+    job_id: str
+    subject_id: str
+    row: Optional[int]
+    candidate_id: Optional[str]
+    verdict: Optional[str]
+    note: Optional[str]
+    corrected: Optional[str]
+    by: str
+    own: bool
+    created_at: str
+    updated_at: str
+
+
+class ReviewQueueItem(TypedDict):
+    job_id: str
+    subject_id: str
+    row: Optional[int]
+    candidate_id: Optional[str]
+    input: Optional[str]
+    expected: Optional[str]
+    answer: Optional[str]
+    reward: Optional[float]
+    judge: Optional[float]
+    feedback: Optional[str]
+
+
+class ReviewQueue(TypedDict):
+    data: List[ReviewQueueItem]
+    done: int
+    left: int
+
+
 class RowsSummary(TypedDict):
     total: int
     groups: Dict[str, int]
     seen: int
     held_out: int
+    reviews: Dict[str, int]
     table: Optional[Dict[str, Any]]
     clusters: List[Dict[str, Any]]
 
