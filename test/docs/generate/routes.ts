@@ -37,6 +37,7 @@ const pageOfTag: Record<string, string> = {
   Inference: 'inference.md',
   Comparison: 'compare.md',
   Runs: 'runs.md',
+  Reviews: 'reviews.md',
   Webhooks: 'jobs.md#webhooks',
   Access: 'access.md',
   'Data sets': 'datasets.md',
