@@ -171,7 +171,7 @@ describe("the agreement of a job's judge", () => {
     await put(id, 10, { verdict: 'wrong', by: 'ann' });
     await put(id, 3, { verdict: 'right', by: 'ann' });
     await put(id, 4, { verdict: 'bad_expected', by: 'ann' });
-    // 5 good for the judge, 5 for people, 4 for both; C(5,4) C(5,1) + 1 of C(10,5) tables agree as much.
+    // 5 good for the judge, 5 for people, 4 for both: 26 of C(10, 5) tables agree as much.
     const { p_value: p, ...rest } = await agreement(id);
     expect(p).toBeCloseTo(26 / 252, 12);
     expect(rest).toEqual({

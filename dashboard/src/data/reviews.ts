@@ -1,4 +1,4 @@
-/** What the reader says of answers: shown at once, sent in turn, and undone where the service refuses it. */
+/** What the reader says of answers: shown at once, sent in turn, undone where it is refused. */
 import { signal } from '@preact/signals';
 import { RatchetError } from '../../../src/client/index.js';
 import { client } from './client.js';

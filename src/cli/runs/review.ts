@@ -1,4 +1,4 @@
-/** The queue of what is to be reviewed, as a table or a CSV file that is filled in and read back. */
+/** The queue of reviews, as a table or a CSV file that is filled in and read back. */
 import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import { verdicts, type ReviewVerdict } from '../../contracts/review.js';

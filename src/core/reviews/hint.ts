@@ -22,7 +22,7 @@ const cut = (text: string, most: number): string => {
 };
 const short = (text: string): string => cut(text.replaceAll(/\s+/g, ' ').trim(), textChars);
 
-/** The text of a hint, within `mostHintChars`; null: there are no rows. Rows with notes come first. */
+/** A hint within `mostHintChars`, rows with notes first; null: there are no rows. */
 export function hintOf(rows: readonly HintRow[]): string | null {
   const noted = rows.filter(({ notes }) => notes.length > 0);
   const shown = [...noted, ...rows.filter(({ notes }) => notes.length === 0)].slice(0, mostHintRows);

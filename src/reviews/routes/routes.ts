@@ -1,4 +1,4 @@
-/** What people say of answers, one review of each reviewer; on a live answer it counts as feedback. */
+/** What people say of answers, one review of each; of a live answer it counts as feedback. */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { reviewSchema } from '../../contracts/review.js';
@@ -168,7 +168,7 @@ async function jobIdOf(deps: HttpDeps, request: FastifyRequest, ref: string): Pr
   return (await findDeployment(deps, request, ref)).id;
 }
 
-/** Reports a review of a live answer; null: takes its report back. Returns a reward that counts from now on. */
+/** Reports a review of a live answer; null takes it back. Returns a reward that counts anew. */
 async function report(
   tx: Tx,
   { orgId, subjectId, live }: FoundSubject,

@@ -105,7 +105,7 @@ export async function readReviews(tx: Tx, jobId: string): Promise<Review[]> {
   return tx.query<Review>(`select ${columns} from reviews where job_id = $1 order by updated_at, id`, [jobId]);
 }
 
-/** SQL of what reviewers say of subjects; those on which as many say right as wrong are left out. */
+/** SQL of what most reviewers say of subjects; without those where sides are equal. */
 const judgedBy = (where: string) => `
   select v.job_id, v.subject_id, max(v.seed) as seed, max(v.judge) as judge,
          count(*) filter (where v.verdict = 'right') > count(*) filter (where v.verdict = 'wrong') as is_good

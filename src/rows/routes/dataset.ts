@@ -1,4 +1,4 @@
-/** A data set of the rows that pass a filter, with the corrections of people's reviews if asked for. */
+/** A data set of the rows that pass a filter, with people's corrections if asked for. */
 import { correctionsOf, type Correction } from '../../core/reviews/corrections.js';
 import { passes, type RowFilter } from '../../core/rows/filter.js';
 import { storeRows } from '../../datasets/routes/stored.js';

@@ -2,7 +2,10 @@ import { correctionsOf } from '../../../../src/core/reviews/corrections.js';
 import { hintOf } from '../../../../src/core/reviews/hint.js';
 import type { Row } from '../../data/rows/types.js';
 
-/** A hint from rows that people do not call right; held-out rows would spoil the comparison. Null: none. */
+/**
+ * A hint from rows that people do not call right; held-out rows would spoil the comparison. Null:
+ * there are none.
+ */
 export function hintOfRows(rows: readonly Row[]): string | null {
   const shown = rows.filter(
     ({ seen, after, reviews }) =>

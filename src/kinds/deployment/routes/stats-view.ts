@@ -53,7 +53,7 @@ export function countsView(totals: RequestTotals, metrics: Record<string, Sample
   };
 }
 
-/** What the judge of a name has done; null: it has none. `reviewed`: its scores of reviewed answers. */
+/** What the judge of a name has done; null: no judge. `reviewed`: its scores of those answers. */
 export function judgedView(state: JudgeState | null, reviewed: readonly ScoredLabels[]): Stats['judge'] {
   if (!state) return null;
   const { judged, failed, dropped, waiting, lastFailure, spentUsd, isUsedUp } = state;

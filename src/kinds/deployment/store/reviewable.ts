@@ -5,7 +5,7 @@ import { judgeKey } from './judgements.js';
 import type { RequestKey, RequestScope } from './logged-requests.js';
 
 /** The latest kept answers that are looked at. */
-export const mostReviewable = 2_000;
+const mostReviewable = 2_000;
 /** From which on a judge or a reward calls an answer good. */
 const good = 0.5;
 

@@ -17,7 +17,7 @@ export interface AnswerOfName {
 /** `counted`: a reward that no report of the answer gave before; null: none. */
 export type Revision = { is: 'revised'; counted: boolean | null } | { is: 'unknown' | 'full' };
 
-/** Replaces the report of a key, null: deletes it. The first reward of the answer counts, as it is now. */
+/** Replaces the report of a key; null deletes it. The first reward counts, as it is now. */
 export async function reviseFeedback(
   tx: Tx,
   answer: AnswerOfName,
@@ -82,7 +82,7 @@ function revised(
 const firstReward = (reports: readonly RewardReport[]): number | null =>
   reports.find(({ reward }) => reward !== null)?.reward ?? null;
 
-/** Takes a reward out of the sums; their least and greatest value stay, as the range of the rest. */
+/** Takes a reward out of the sums; their least and greatest value stay, as a wider range. */
 async function removeReward(tx: Tx, { deploymentId, at }: Answered, reward: number): Promise<void> {
   const starts = widths.map((width) => startOf(width, +at));
   // As `addMetrics` adds it (Chan, Golub and LeVeque, 1979), in the same order of locks.

@@ -20,7 +20,7 @@ const rowHeight = 36;
 
 const openAnswer = (answer: string | null): void => setQuery({ answer });
 
-/** Kept answers of a version that nobody of this key has reviewed, with one of them beside the list. */
+/** Kept answers of a version that this key has not reviewed, with one beside the list. */
 export function ReviewQueuePanel({ id, isKept }: { id: string; isKept: boolean }) {
   const { data, error, reload } = useResource(`reviews ${id}`, (signal) =>
     client.value.reviews.queue({ job_id: id, limit: mostShown }, { signal }),
