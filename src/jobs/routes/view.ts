@@ -1,10 +1,13 @@
 import { plus } from '../../util/sums.js';
 import type { z } from 'zod';
 import type { concurrencySchema, jobFields, keyView as keySchema, usageSchema } from '../../contracts/common.js';
+import type { phaseSchema } from '../../contracts/phase.js';
 import type { costBudgetSchema } from '../../contracts/search.js';
 import type { rowsViewSchema } from '../../datasets/contract/rows.js';
 import { stopAdvice } from '../../core/events/jobs.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
+import type { JobPhase } from '../../core/jobs/phase.js';
+import { isTerminal } from '../../core/jobs/status.js';
 import type { readConcurrency } from '../store/concurrency.js';
 import type { CostBudget } from '../store/cost-budget.js';
 import type { Usage } from '../store/usage.js';
@@ -55,6 +58,13 @@ export function jobView(job: JobRow<unknown>, { temporalUrl }: Pick<HttpDeps, 't
 /** Why a job makes no progress. */
 export function stuckView(stuck: Stuck | null): JobView['stuck'] {
   return stuck && { ...stuck, since: iso(new Date(stuck.since)) };
+}
+
+/** The phase of a job; null once it has ended. */
+export function phaseView({ status }: Pick<JobRow, 'status'>, phase: JobPhase | null): z.output<typeof phaseSchema> {
+  if (phase === null || isTerminal(status)) return null;
+  const { meanReward, ...counts } = phase;
+  return { ...counts, mean_reward: meanReward };
 }
 
 /** A job's concurrency. */

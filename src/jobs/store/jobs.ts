@@ -16,6 +16,7 @@ import type { ScorerSpec } from '../../scorers/index.js';
 import type { VerifierSpec } from '../../scorers/verifier.js';
 import { comparableOf } from '../../core/jobs/instances.js';
 import { jobKinds, kindOf, type JobKind } from '../../core/jobs/kinds.js';
+import type { SinceStep } from '../../core/jobs/phase.js';
 import type { Status } from '../../core/jobs/status.js';
 import { openCostBudget } from './cost-budget.js';
 import type { Tx } from '../../platform/db/db.js';
@@ -154,6 +155,8 @@ export interface JobRow<Head = JobHead> extends Marks {
   projection: SessionProjection;
   /** Rollouts with an outcome, as the events count them. */
   rolloutsCompleted: number;
+  /** Of an open search; see `phaseOfSearch`. */
+  sinceStep: SinceStep;
   /** The succeeded ones: range of the rewards (null: none), with feedback, without an answer. */
   scored: { rollouts: number; withFeedback: number; low: number | null; high: number | null; empty: EmptyCounts };
   errorDetails: JobFault | null;
@@ -189,11 +192,17 @@ const small = spec.without(
 );
 const head = spec.typesOnly(small, ['verifier'], ['rows', 'scorer']);
 
+/** Sums of candidates are read where a mean is shown: a search has up to 2,000. */
+const sinceStep = `(select json_build_object('rollouts', c.rollouts_succeeded + c.rollouts_failed - jobs.rollouts_counted,
+    'rewardSum', case when status in ('pending', 'running', 'paused') and projection->'phase'->>'name' in ('baseline', 'evaluation')
+      then c.reward_sum - coalesce((select sum(reward_sum) from candidates where job_id = jobs.id), 0) else 0 end)
+  from job_controls c where c.job_id = jobs.id)`;
+
 const columns = `id as "jobId", org_id as "orgId", kind, ${keyOf('jobs.key_id')} as "createdBy", status, workflow_id as "workflowId",
   workflow_started as "workflowStarted", correlation_id as "correlationId", name, tags, metadata, notes, archived,
   ${head} as spec,
   coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection,
-  (select rollouts_succeeded + rollouts_failed from job_controls where job_id = jobs.id) as "rolloutsCompleted",
+  (select rollouts_succeeded + rollouts_failed from job_controls where job_id = jobs.id) as "rolloutsCompleted", ${sinceStep} as "sinceStep",
   (select json_build_object('rollouts', rollouts_succeeded, 'withFeedback', rollouts_with_feedback,
             'low', reward_low, 'high', reward_high, 'empty', empty_answers)
      from job_controls where job_id = jobs.id) as scored,

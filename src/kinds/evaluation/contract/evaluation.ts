@@ -24,6 +24,7 @@ import { envelopeLabelFields, labelFields } from '../../../contracts/labels.js';
 import { all, either, forbidden, required } from '../../../contracts/rules.js';
 import { webhookField } from '../../../contracts/webhook.js';
 import { seedsSchema } from '../../../contracts/seeds.js';
+import { phaseSchema } from '../../../contracts/phase.js';
 import { costBudgetSchema, intervalSchema } from '../../../contracts/search.js';
 import { diagnosisSchema } from '../../../diagnosis/contract/diagnosis.js';
 import { wholeParameter } from '../../../contracts/validation.js';
@@ -150,7 +151,7 @@ const summary = {
   dataset: rowsViewSchema,
   policy: z.object({ model: z.string(), provider: z.string() }),
   num_seeds: z.int(),
-  progress: z.object({ completed: z.int(), total: z.int() }),
+  progress: z.object({ completed: z.int(), total: z.int(), phase: phaseSchema }),
 };
 
 export const evaluationListItemSchema = z

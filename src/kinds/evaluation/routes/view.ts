@@ -18,6 +18,7 @@ import {
   costBudgetView,
   isoOrNull,
   jobView,
+  phaseView,
   rowsView,
   usageView,
   type Concurrency,
@@ -31,8 +32,13 @@ export function evaluationListItem(
   totalCostUsd: number | null,
   deps: HttpDeps,
 ): z.output<typeof evaluationListItemSchema> {
-  const progress = { completed: job.rolloutsCompleted, total: job.numSeeds };
+  const progress = progressView(job, job.rolloutsCompleted, job.meanReward);
   return { ...shared(job, deps), progress, mean_reward: job.meanReward, total_cost_usd: totalCostUsd };
+}
+
+function progressView(job: Evaluation, completed: number, meanReward: number | null) {
+  const total = job.numSeeds;
+  return { completed, total, phase: phaseView(job, { name: 'rows', done: completed, total, meanReward }) };
 }
 
 /** Fields of both views. */
@@ -67,7 +73,7 @@ export function evaluationView(
   const { candidate } = job.spec;
   return {
     ...shared(job, deps),
-    progress: { completed: read.totals.succeeded + read.totals.failed, total: job.numSeeds },
+    progress: progressView(job, read.totals.succeeded + read.totals.failed, read.totals.meanReward),
     ...(job.status === 'completed'
       ? { results: { mean_reward, mean_reward_interval, total_tokens, total_cost_usd } }
       : {}),
