@@ -18,16 +18,9 @@ import { SignIn } from './pages/sign-in.js';
 import { route, link } from './util/router.js';
 import { Heading } from './ui/heading.js';
 import { HealthStrip, SilenceBanner } from './ui/health-strip.js';
+import { Keys } from './ui/keys/keys.js';
+import { sections } from './ui/keys/sections.js';
 import { ThemeButton } from './ui/theme.js';
-
-const sections = [
-  { name: 'Runs', parts: [] },
-  { name: 'Now', parts: ['now'] },
-  { name: 'New run', parts: ['new'] },
-  { name: 'Data sets', parts: ['datasets'] },
-  { name: 'Deployments', parts: ['deployments'] },
-  { name: 'Playground', parts: ['playground'] },
-];
 
 export function App() {
   if (apiKey.value === null) return <SignIn />;
@@ -41,6 +34,7 @@ export function App() {
       <main id="main" tabIndex={-1}>
         <Page />
       </main>
+      <Keys />
     </>
   );
 }

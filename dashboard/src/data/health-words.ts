@@ -56,3 +56,17 @@ export function slowedDown(job: OpenJob, providers: readonly ProviderHealth[]): 
   const told = cause ? `${cause.provider} ${trouble(cause)}` : because;
   return `${limit} of ${most} at a time${told === null ? '' : `: ${told}`}`;
 }
+
+/** As `Stalled: no result for 75 s: fake 429 since 21:21`. `quietS` null: there was none. */
+export function stallText(job: OpenJob, providers: readonly ProviderHealth[], quietS: number | null): string {
+  const cause = providers.find(({ state, job_ids: ids }) => state !== 'ok' && ids.includes(job.job_id));
+  const because = cause ? `${cause.provider} ${trouble(cause)}` : job.stalled_because;
+  const since = quietS === null ? 'no result yet' : `no result for ${quietS} s`;
+  return `Stalled: ${since}${because === null ? '' : `: ${because}`}`;
+}
+
+/** In a list, how far a running job is: `41 %, ends about 21:46`. */
+export function progressText({ rollouts_completed: done, max_rollouts: most, ends_at: end }: OpenJob): string {
+  const share = most === null || most === 0 ? `${done} rollouts` : `${Math.floor((100 * done) / most)} %`;
+  return end === null ? share : `${share}, ends about ${minute(end)}`;
+}

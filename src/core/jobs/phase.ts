@@ -17,7 +17,7 @@ export interface SinceStep {
   rewardSum: number;
 }
 
-/** The phase of an open search; a failed rollout has reward 0. Null: it has not begun, or has ended. */
+/** The phase of a search; a failed rollout has reward 0. Null: it has not begun, or has ended. */
 export function phaseOfSearch(phase: SearchPhase | null | undefined, since: SinceStep): JobPhase | null {
   if (!phase) return null;
   const { name, rollouts: total } = phase;

@@ -3,6 +3,7 @@ import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { route } from '../../util/router.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
+import { CopyLink } from '../../ui/copy.js';
 import { Heading } from '../../ui/heading.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
 import { Chooser } from './chooser.js';
@@ -20,6 +21,7 @@ export function ComparePage() {
     <>
       <div class="page-head">
         <Heading title="Compare" />
+        <CopyLink />
       </div>
       <Chooser a={a} b={b} />
       {a !== null && b !== null ? <Compared key={`${a} ${b}`} a={a} b={b} /> : <Empty>Choose two runs.</Empty>}

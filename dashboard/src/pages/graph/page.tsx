@@ -44,7 +44,7 @@ export function GraphPage({ id }: { id: string }) {
   );
   return (
     <>
-      <Head job={job} kind="graph job" facts={facts} actions={<Actions job={job} onDone={reload} />} />
+      <Head job={job} kind="graph job" facts={facts} actions={<Actions job={job} onDone={reload} />} log={log} />
       <Problem error={error} />
       <Tabs names={tabs} labels={labels} />
       <TabPanel names={tabs}>

@@ -5,6 +5,7 @@ import type { RunsPage as Page } from '../../data/run-types.js';
 import { count } from '../../util/format.js';
 import { link, route, setQuery } from '../../util/router.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
+import { CopyLink } from '../../ui/copy.js';
 import { Heading } from '../../ui/heading.js';
 import { viewOf, type RunsView } from './address.js';
 import { Groups } from './groups.js';
@@ -23,9 +24,12 @@ export function RunsPage() {
     <div class="full-width">
       <div class="page-head">
         <Heading title="Runs" />
-        <a class="button button-primary" href={link(['new'])}>
-          New run
-        </a>
+        <div class="actions">
+          <CopyLink />
+          <a class="button button-primary" href={link(['new'])}>
+            New run
+          </a>
+        </div>
       </div>
       <Filters view={view} />
       {view.group ? <Groups view={view} grouping={view.group} /> : <AllRuns view={view} />}

@@ -56,13 +56,20 @@ export function SessionPage({ id }: { id: string }) {
       <Head
         job={session.data}
         kind="session"
+        log={log}
         facts={null}
         actions={<Actions session={session.data} onDone={onDone} />}
       />
       <Problem error={session.error ?? results.error} />
       <Tabs names={tabs} labels={labels} />
       <TabPanel names={tabs}>
-        <Tab session={session.data} results={results.data} log={log} onDone={onDone} />
+        <Tab
+          session={session.data}
+          results={results.data}
+          isRead={results.data !== undefined || results.error !== undefined}
+          log={log}
+          onDone={onDone}
+        />
       </TabPanel>
       <Opened session={session.data} />
     </>
@@ -72,13 +79,16 @@ export function SessionPage({ id }: { id: string }) {
 interface TabProps {
   session: Session;
   results: Results | undefined;
+  /** Whether an answer for them came; what they show would move the rest. */
+  isRead: boolean;
   log: EventLog;
   onDone: () => Promise<unknown>;
 }
 
-function Tab({ session, results, log, onDone }: TabProps) {
+function Tab({ session, results, isRead, log, onDone }: TabProps) {
   switch (currentTab(tabs)) {
     case 'overview':
+      if (!isRead) return <Loading />;
       return <Overview session={session} results={results} log={log} onDone={onDone} />;
     case 'rows':
       return <SessionRows session={session} onDone={onDone} />;
@@ -101,7 +111,7 @@ function Tab({ session, results, log, onDone }: TabProps) {
   }
 }
 
-function Overview({ session, results, log, onDone }: TabProps) {
+function Overview({ session, results, log, onDone }: Omit<TabProps, 'isRead'>) {
   const curve = useEventFold(log, () => new Curve());
   return (
     <>

@@ -1,6 +1,7 @@
 import { shortId } from '../../../util/format.js';
 import { link, pageOf } from '../../../util/router.js';
 import { Badge, Loading, Panel, Problem, Time } from '../../../ui/basics.js';
+import { CopyId } from '../../../ui/copy.js';
 import { Heading } from '../../../ui/heading.js';
 import { ChangesPanel } from './changes-panel.js';
 import { CheckupsPanel } from './checkups-panel.js';
@@ -83,7 +84,7 @@ function Head({ deployment, onChange }: { deployment: Deployment; onChange: () =
         <DeploymentActions deployment={deployment} onChange={onChange} />
       </div>
       <p class="quiet">
-        Version {version}, <span class="mono">{shortId(id)}</span>, created <Time at={created} />
+        Version {version}, <CopyId id={id} />, created <Time at={created} />
         {by && ` by ${by.key_name}`}
         {origin && (
           <>
