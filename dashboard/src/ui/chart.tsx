@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { isDark } from './theme.js';
@@ -39,7 +39,8 @@ export function Chart(props: {
       plot.current = null;
     };
   }, [options, height]);
-  useEffect(() => plot.current?.setData(data), [data]);
+  // Before the next frame, so that the overlay stands where the lines do.
+  useLayoutEffect(() => plot.current?.setData(data), [data]);
   // Options name colors by functions, which read the theme.
   useEffect(() => plot.current?.redraw(false, true), [isDark.value]);
   return (

@@ -33,10 +33,10 @@ export function LiveLine({ id }: { id: string }) {
   const job = healthOfJob(id);
   if (!job || !health.value) return null;
   const { providers, at } = health.value;
-  if (job.status !== 'running') return <span class="now-cause">{progressText(job)}</span>;
+  if (job.status !== 'running') return <span class="live-line">{progressText(job)}</span>;
   const lastMs = job.last_result_at === null ? null : Date.parse(job.last_result_at);
   const quietS = lastMs === null ? null : Math.round((Date.parse(at) - lastMs) / 1_000);
-  if (job.stalled) return <span class="now-cause bad">{stallText(job, providers, quietS)}</span>;
+  if (job.stalled) return <span class="live-line bad">{stallText(job, providers, quietS)}</span>;
   const slowed = slowedDown(job, providers);
-  return <span class="now-cause">{[progressText(job), ...(slowed === null ? [] : [slowed])].join(' · ')}</span>;
+  return <span class="live-line">{[progressText(job), ...(slowed === null ? [] : [slowed])].join(' · ')}</span>;
 }

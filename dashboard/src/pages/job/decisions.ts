@@ -56,7 +56,7 @@ export class Decisions {
     const { seq, ts: at, data } = event;
     const { candidate_id: id } = data;
     this.tests.delete(id);
-    const said = isNone ? text : `#${numberOf(id)} ${text}`;
+    const said = isNone ? text : `${numberOf(id)} ${text}`;
     this.latest = [{ seq, at, text: said, candidateId: isNone ? null : id }, ...this.latest].slice(0, kept);
   }
 

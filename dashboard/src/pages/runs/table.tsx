@@ -102,9 +102,10 @@ function RunRow({ run, scale }: { run: Run; scale: Scale | null }) {
             </button>
           ))}
         </span>
+        <LiveLine id={run.job_id} />
       </td>
       <td class="fits">
-        <Verdict run={run} /> <StuckBadge stuck={run.stuck} /> <LiveLine id={run.job_id} />
+        <Verdict run={run} /> <StuckBadge stuck={run.stuck} />
       </td>
       <GainCell run={run} scale={scale} />
       <td class="number">
