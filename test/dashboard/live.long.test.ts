@@ -74,10 +74,10 @@ describe('the page of an open session', () => {
     await phase(page, 'baseline').waitFor();
     await command(service, id, 'resume');
 
-    // One rollout after the other, until the page has shown all phases.
+    // A few rollouts between two reads of the page, until it has shown all phases.
     const seen = new Set<string>();
     for (;;) {
-      world.allow(1);
+      world.allow(3);
       const current = page.getByRole('list', { name: 'Phases' }).locator('[aria-current="step"] strong');
       const name = await current.textContent({ timeout: 2_000 }).catch(() => null);
       if (name !== null) seen.add(name);
@@ -90,6 +90,8 @@ describe('the page of an open session', () => {
       .getByText(/^#\d+ Kept: \d+ of \d+ rows right, \d+ before/)
       .first()
       .waitFor();
+    const marks = page.getByRole('group', { name: 'Candidates on the curve' });
+    await marks.getByRole('link', { name: /^Candidate #[1-9]\d* evaluated: / }).waitFor();
     await picture(page, 'heldout');
     world.allow(Infinity);
     await ended<Session>(service, id);
@@ -98,8 +100,7 @@ describe('the page of an open session', () => {
     expect(await live.count()).toBe(0);
     await picture(page, 'ended');
 
-    // Candidates stand on the curve, and lead to themselves by keyboard.
-    const marks = page.getByRole('group', { name: 'Candidates on the curve' });
+    // Candidates on the curve lead to themselves by keyboard.
     await marks.getByRole('link').first().focus();
     await page.keyboard.press('End');
     await page.keyboard.press('Enter');

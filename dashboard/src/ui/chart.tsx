@@ -12,19 +12,19 @@ export const legendHeight = 34;
 
 /**
  * A uPlot chart. `options` must be the same object while only the data change. `overlay` is drawn
- * over it each time the chart is drawn.
+ * over it each time the chart is drawn; `drawn` counts them.
  */
 export function Chart(props: {
   label: string;
   options: ChartOptions;
   data: uPlot.AlignedData;
   height: number;
-  overlay?: (plot: uPlot) => ComponentChildren;
+  overlay?: (plot: uPlot, drawn: number) => ComponentChildren;
 }) {
   const { options, data, height, overlay } = props;
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
-  const [, noteDrawn] = useState(0);
+  const [drawn, noteDrawn] = useState(0);
   useEffect(() => {
     const container = box.current!;
     const widthNow = () => Math.max(200, container.clientWidth);
@@ -46,7 +46,7 @@ export function Chart(props: {
   return (
     <div class="chart-frame" style={{ minHeight: `${height + legendHeight}px` }}>
       <div ref={box} class="chart" role="img" aria-label={props.label} />
-      {plot.current && overlay?.(plot.current)}
+      {plot.current && overlay?.(plot.current, drawn)}
     </div>
   );
 }

@@ -52,7 +52,8 @@ function seedCompleted(
 }
 
 function summary({ seed, task_id: task, status, reward, error }: FinishedRollout): string {
-  const result = status === 'succeeded' ? `reward ${rounded(reward)}` : `failed: ${error?.message ?? 'no reason recorded'}`;
+  const result =
+    status === 'succeeded' ? `reward ${rounded(reward)}` : `failed: ${error?.message ?? 'no reason recorded'}`;
   if (seed === null) return result;
   return task == null ? `seed ${seed}: ${result}` : `task ${task} (seed ${seed}): ${result}`;
 }

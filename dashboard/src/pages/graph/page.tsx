@@ -90,7 +90,7 @@ function Overview({ job, log }: { job: GraphJob; log: EventLog }) {
       <DiagnosisPanel jobId={job.job_id} diagnosis={job.diagnosis} button={<GraphButton job={job} />} />
       <Figures job={job} verdict={job.verdict} curve={curve} proposals={job.proposals} />
       <VerdictPanel status={job.status} results={job} />
-      <CurvePanel curve={curve} results={job} />
+      <CurvePanel curve={curve} points={curve.points} results={job} />
       <CostPanel job={job} pareto={pareto.data} error={pareto.error} />
     </>
   );

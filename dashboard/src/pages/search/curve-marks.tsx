@@ -6,7 +6,13 @@ import { numberOf } from '../../data/search.js';
 import type { Mark } from './curve.js';
 
 /** Acceptances and full evaluations over the chart, each a link to its candidate; one tab stop. */
-export function Marks({ plot, marks }: { plot: uPlot; marks: readonly Mark[] }) {
+export function Marks(props: {
+  plot: uPlot;
+  marks: readonly Mark[];
+  /** Changes with the scales, which the plot does not tell. */
+  drawn: number;
+}) {
+  const { plot, marks } = props;
   const [x, y] = [plot.scales['x']!, plot.scales['y']!];
   const within = (value: number, { min, max }: uPlot.Scale) => value >= (min ?? value) && value <= (max ?? value);
   const shown = marks.filter((mark) => within(mark.x, x) && within(mark.reward, y));

@@ -13,7 +13,13 @@ import type { Results } from '../../data/search.js';
 const axes: Record<Axis, string> = { rollouts: 'Rollouts', dollars: 'Dollars', minutes: 'Minutes' };
 
 /** The estimated reward, the evaluations behind it, and where the baseline stands. */
-export function CurvePanel({ curve, results }: { curve: Curve; results: Results | undefined }) {
+export function CurvePanel(props: {
+  curve: Curve;
+  /** Grows with it: the curve stays the same object. */
+  points: number;
+  results: Results | undefined;
+}) {
+  const { curve, results } = props;
   const { rollouts, minutes } = axes;
   const options: Partial<Record<Axis, string>> = curve.hasCost ? axes : { rollouts, minutes };
   const given = route.value.query.get('x') as Axis | null;
@@ -50,7 +56,7 @@ function levelsOf(curve: Curve, results: Results | undefined): Levels {
 const height = 220;
 
 function CurveChart({ curve, axis, levels }: { curve: Curve; axis: Axis; levels: Levels }) {
-  const points = curve.estimates.length + curve.evaluations.length + curve.acceptances.length;
+  const { points } = curve;
   const key = JSON.stringify([axis, levels]);
   const columns = useMemo(() => columnsOf(curve, axis, levels), [curve, points, key]);
   const marks = useMemo(() => marksOf(curve, axis), [curve, points, axis]);
@@ -64,7 +70,7 @@ function CurveChart({ curve, axis, levels }: { curve: Curve; axis: Axis; levels:
       options={options}
       data={columns}
       height={height}
-      overlay={(plot) => <Marks plot={plot} marks={marks} />}
+      overlay={(plot, drawn) => <Marks key={axis} plot={plot} marks={marks} drawn={drawn} />}
     />
   );
 }

@@ -63,6 +63,10 @@ export class Curve {
     }
   }
 
+  get points(): number {
+    return this.estimates.length + this.evaluations.length + this.acceptances.length;
+  }
+
   /** Minutes that the search had run at its last event. */
   get minutes(): number {
     return this.clock.minutesAt(this.clock.lastAt);

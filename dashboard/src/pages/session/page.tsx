@@ -118,7 +118,7 @@ function Overview({ session, results, log, onDone }: Omit<TabProps, 'isRead'>) {
       <SessionDiagnosis session={session} results={results} onDone={onDone} />
       <Figures job={session} verdict={results?.verdict} curve={curve} proposals={results?.proposals} />
       <VerdictPanel status={session.status} results={results} />
-      <CurvePanel curve={curve} results={results} />
+      <CurvePanel curve={curve} points={curve.points} results={results} />
     </>
   );
 }
