@@ -5,7 +5,7 @@ export interface StallFacts {
   /** Why its workflow task fails. */
   stuck: string | null;
   hasWorker: boolean;
-  /** A model of it whose calls fail, as `openai/gpt-4o is throttled (429)`. */
+  /** A model of it whose calls fail, as `fake/policy is throttled (429)`. */
   trouble: string | null;
   loweredBecause: string | null;
   /** Its container and models are checked. */

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { firstEnd } from '../../../../src/core/health/pace.js';
 import { useEventFold, type EventLog } from '../../data/event-log.js';
 import { health, healthOfJob, reloadHealth, type OpenJob } from '../../data/health.js';
 import { minute, slowedDown, stallText } from '../../data/health-words.js';
@@ -72,12 +71,11 @@ function Pace({ job, clock }: { job: Job; clock: RunClock | null }) {
 /** As `21:46 by rollouts`: the first limit that is reached at this pace. */
 function endOf(job: Job, known: OpenJob | undefined, clock: RunClock | null, nowMs: number): string {
   if (job.status !== 'running') return unknown;
-  const minutes = clock && 'max_minutes' in job.budget && job.budget.max_minutes;
+  const most = 'max_minutes' in job.budget ? job.budget.max_minutes : null;
+  const minutesLeft = clock === null || most === null ? null : most - clock.minutesAt(nowMs);
   const ends = [
     known?.ends_at && known.ends_by ? { by: known.ends_by, atMs: Date.parse(known.ends_at) } : null,
-    typeof minutes === 'number'
-      ? firstEnd([{ by: 'minutes', left: minutes - clock!.minutesAt(nowMs), perHour: 60 }], nowMs)
-      : null,
+    minutesLeft === null ? null : { by: 'minutes', atMs: nowMs + minutesLeft * 60_000 },
   ].filter((end) => end !== null);
   const [first] = ends.sort((a, b) => a.atMs - b.atMs);
   return first ? `${minute(new Date(first.atMs).toISOString())} by ${first.by}` : unknown;
