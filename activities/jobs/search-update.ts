@@ -66,6 +66,7 @@ function projection(jobId: string, view: SearchView): SessionProjection {
     ...(view.noise && { noise: view.noise }),
     ...(view.evaluationRollouts !== undefined && { evaluationRollouts: view.evaluationRollouts }),
     ...(view.verdict && { verdict: view.verdict }),
+    phase: view.phase ?? null,
   };
 }
 

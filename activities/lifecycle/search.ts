@@ -6,6 +6,7 @@ import { progressOfSearch, type JobProgress } from '../../src/core/jobs/progress
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
 import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/jobs/store/events.js';
+import { writeDecision } from '../../src/jobs/store/decisions/record.js';
 import { readSearch, saveSearch } from '../../src/jobs/store/step-log.js';
 import { endedAs, type JudgedEnd, type JobClose } from './kind.js';
 import { recordSearchUpdate } from '../jobs/search-update.js';
@@ -16,6 +17,7 @@ export async function beginSearch(tx: Tx, job: JobRef, spec: SearchSpec, run: nu
   const recorded = await readSearch(tx, job.jobId);
   if (!recorded && run > 1) throw recordLost(job);
   const search = recorded?.search ?? new SearchProgress(createGepa(spec.search), 0);
+  if (!recorded) await writeDecision(tx, job, { projection: { phase: search.view.phase ?? null } }, 'running');
   if (recorded && recorded.run < run) {
     const update = search.extend(spec.search);
     if (update) await recordSearchUpdate(tx, job, update);

@@ -9,7 +9,7 @@ import { DeploymentsPage } from './pages/deployments/page.js';
 import { ComparePage } from './pages/compare/page.js';
 import { EvaluationPage } from './pages/evaluation/page.js';
 import { GraphPage } from './pages/graph/page.js';
-import { NewRunPage } from './pages/new/page.js';
+import { RunFormPage } from './pages/new/entry.js';
 import { NowPage } from './pages/now/page.js';
 import { PlaygroundPage } from './pages/playground/page.js';
 import { RunsPage } from './pages/runs/page.js';
@@ -18,16 +18,9 @@ import { SignIn } from './pages/sign-in.js';
 import { route, link } from './util/router.js';
 import { Heading } from './ui/heading.js';
 import { HealthStrip, SilenceBanner } from './ui/health-strip.js';
+import { Keys } from './ui/keys/keys.js';
+import { sections } from './ui/keys/sections.js';
 import { ThemeButton } from './ui/theme.js';
-
-const sections = [
-  { name: 'Runs', parts: [] },
-  { name: 'Now', parts: ['now'] },
-  { name: 'New run', parts: ['new'] },
-  { name: 'Data sets', parts: ['datasets'] },
-  { name: 'Deployments', parts: ['deployments'] },
-  { name: 'Playground', parts: ['playground'] },
-];
 
 export function App() {
   if (apiKey.value === null) return <SignIn />;
@@ -41,6 +34,7 @@ export function App() {
       <main id="main" tabIndex={-1}>
         <Page />
       </main>
+      <Keys />
     </>
   );
 }
@@ -80,7 +74,7 @@ function Header() {
 /** By the first part of the address. */
 const pages = new Map<string, () => ComponentChildren>([
   ['', RunsPage],
-  ['new', NewRunPage],
+  ['new', RunFormPage],
   ['compare', ComparePage],
   ['datasets', DatasetsPage],
   ['now', NowPage],

@@ -31,10 +31,26 @@ def test_an_evaluation_from_create_to_download(client, evaluation, tmp_path):
     for group in ("failing", "right"):
         assert [row["group"] for row in job.rows(group=group)] == [group] * groups[group]
     assert job.rows_dataset()["num_rows"] == sum(groups.values()) == 9
+    subject = results[0]["trace_id"]
+    review = client.reviews.put(job.id, subject, verdict="bad_expected", corrected="c")
+    assert (review["row"], review["verdict"], review["own"]) == (0, "bad_expected", True)
+    assert [each["subject_id"] for each in client.reviews.list(job_id=job.id)] == [subject]
+    queue = client.reviews.queue(job.id, limit=1)
+    assert (queue["done"], queue["left"], len(queue["data"])) == (1, 8, 1)
+    assert job.rows_dataset(corrected=True)["corrected"] == 1
+    client.reviews.delete(job.id, subject)
+    assert list(client.reviews.list(job_id=job.id)) == []
     job.download_traces(tmp_path / "traces.zip")
     assert len(zipfile.ZipFile(tmp_path / "traces.zip").namelist()) >= 9
     assert job.trace(results[0]["trace_id"])["seed"] == 0
     assert list(job.events(after=seen[-1]["seq"])) == []
+
+
+def test_a_try_answers_a_few_rows(client, evaluation):
+    tried = client.evaluations.try_rows(**{**evaluation, "seeds": "0-8"}, rows=3)
+    assert len(tried["rows"]) == 3
+    assert [row["error"] for row in tried["rows"]] == [None] * 3
+    assert tried["job_id"] not in [job["job_id"] for job in client.evaluations.list()]
 
 
 def test_a_session_with_commands_rewards_and_its_prompt(client):

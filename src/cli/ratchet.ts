@@ -111,6 +111,11 @@ taskOptions(program.command('optimize').description('a better prompt for rows, w
 taskOptions(program.command('eval').description('the score of a prompt on all rows'))
   .addHelpText('after', examplesOf('eval --data rows.jsonl --prompt best-prompt.txt --scorer numeric --json'))
   .action(lazily(async () => (await import('./commands/evaluate.js')).evaluate));
+rowOptions(program.command('try').description('the answers of a prompt to a few rows, before a run'))
+  .option('--rows <count>', 'how many, at most 20', positive, 5)
+  .option('--json', 'as JSON')
+  .addHelpText('after', examplesOf('try --data rows.csv --prompt prompt.txt', 'try --rows 10 --json'))
+  .action(lazily(async () => (await import('./try/command.js')).tryRows));
 taskOptions(
   program.command('check').description('a prompt beside its version at a commit; exit code 1 if the gate refuses'),
 )
@@ -165,11 +170,11 @@ program
   .action(lazily(async () => (await import('./commands/export.js')).exportJob));
 program
   .command('compare')
-  .description('whether B is better than A, seed by seed; exit code 1 if not')
+  .description('whether B, or one of up to seven, is better than A, row by row; exit code 1 if not')
   .argument('<a>', 'an evaluation, session, candidate or deployment')
-  .argument('<b>', 'another one, which is compared with A')
+  .argument('<b...>', 'others, which are compared with A')
   .option('--json', 'as JSON')
-  .addHelpText('after', examplesOf('compare evl_0123 evl_4567', 'compare support-v1 support-v2 --json'))
+  .addHelpText('after', examplesOf('compare evl_0123 evl_4567', 'compare support-v1 support-v2 support-v3 --json'))
   .action(lazily(async () => (await import('./commands/compare.js')).compare));
 deploymentCommands(program);
 checkupCommands(program);
@@ -199,7 +204,7 @@ for (const name of ['pause', 'resume', 'cancel'] as const)
     .action(async (id: string) => (await import('./commands/jobs.js')).command(name, id));
 accessCommands(program);
 
-function taskOptions(task: Command): Command {
+function rowOptions(task: Command): Command {
   return task
     .option('--data <file>', 'rows as JSON, JSONL or CSV, or a promptfooconfig.yaml')
     .option('--prompt <file>', 'the prompt; {{column}} stands for a value of the row')
@@ -209,7 +214,11 @@ function taskOptions(task: Command): Command {
     .option('--model <provider/model>', 'the model that answers; default local')
     .option('--temperature <number>', 'temperature of the model that answers', number)
     .option('--max-tokens <count>', 'maximum tokens of an answer', positive)
-    .option('--param <name=value...>', 'another parameter of the model that answers, such as top_p=0.9')
+    .option('--param <name=value...>', 'another parameter of the model that answers, such as top_p=0.9');
+}
+
+function taskOptions(task: Command): Command {
+  return rowOptions(task)
     .option('--max-cost <usd>', 'maximum dollars', amount)
     .option('--dry-run', 'print the estimate and the first request, and start nothing')
     .option('-y, --yes', 'ask nothing before a large or unknown cost')

@@ -11,7 +11,7 @@ import {
 import { Evaluations, type EvaluationHandle } from './evaluations.js';
 import { Graphs, type GraphHandle } from './graphs.js';
 import type { Creation } from './handle.js';
-import { Runs } from './jobs.js';
+import { Reviews, Runs } from './jobs.js';
 import { Operations } from './operations.js';
 import type { Prompt } from './prompt.js';
 import { Prompts, type PromptOptions } from './prompts.js';
@@ -32,6 +32,7 @@ export class Ratchet extends Operations {
   readonly checkups = new Checkups(this);
   readonly schedules = new Schedules(this);
   readonly runs = new Runs(this);
+  readonly reviews = new Reviews(this);
   readonly datasets = new Datasets(this);
   readonly orgs = new Organizations(this);
   readonly keys = new Keys(this);
@@ -77,6 +78,23 @@ export class Ratchet extends Operations {
   /** The difference of two jobs, candidates or deployments on common seeds. */
   compare(a: string, b: string, options?: CallOptions): Promise<Answer<'compareCandidates'>> {
     return this.request('compareCandidates', { ...options, query: { a, b } });
+  }
+
+  /** Up to eight jobs, candidates or deployments beside one of them, by default the first. */
+  compareMany(
+    ids: readonly string[],
+    { baseline, ...options }: CallOptions & { baseline?: string } = {},
+  ): Promise<Answer<'compareMany'>> {
+    return this.request('compareMany', { ...options, query: { ids: ids.join(','), ...(baseline && { baseline }) } });
+  }
+
+  /** A page of the rows of `compareMany`, with the answers of all columns. */
+  comparedRows(
+    ids: readonly string[],
+    query: Omit<Query<'listComparedRows'>, 'ids'> = {},
+    options?: CallOptions,
+  ): Promise<Answer<'listComparedRows'>> {
+    return this.request('listComparedRows', { ...options, query: { ...query, ids: ids.join(',') } });
   }
 
   /** Replaces the secret that signs webhooks; the previous one signs as well for a grace. */

@@ -29,6 +29,11 @@ export class Evaluations extends Resource {
     return creation(this.client.request('createEvaluation', { ...options, body }), open(this.client));
   }
 
+  /** The answers to a few rows, within a minute; lists leave the evaluation out. */
+  tryRows(body: Body<'tryPrompt'>, options?: CallOptions): Promise<Answer<'tryPrompt'>> {
+    return this.client.request('tryPrompt', { ...options, body });
+  }
+
   /** An evaluation by its id, without asking the service. */
   handle(id: string): EvaluationHandle {
     return new EvaluationHandle(this.client, id);

@@ -45,9 +45,25 @@ export class GraphHandle extends Job<'GraphJob'> {
     return this.client.request('getGraphJobCandidate', { ...options, path });
   }
 
+  /** The edits that make a candidate's prompts of another's, with evidence. */
+  changes(
+    candidateId: string,
+    query: Query<'getGraphJobChanges'> = {},
+    options?: CallOptions,
+  ): Promise<Answer<'getGraphJobChanges'>> {
+    const path = { ...this.path, candidate_id: candidateId };
+    return this.client.request('getGraphJobChanges', { ...options, path, query });
+  }
+
   /** A graph job with the same request but for the fields of `body`. */
   clone(body?: Body<'cloneGraphJob'>, options?: CallOptions): Creation<GraphHandle> {
     return creation(this.call('cloneGraphJob', { ...options, body }), open(this.client));
+  }
+
+  /** A graph job that begins with a candidate of this one. */
+  branch(candidateId: string, body?: Body<'cloneGraphJob'>, options?: CallOptions): Creation<GraphHandle> {
+    const query = { candidate_id: candidateId };
+    return creation(this.call('cloneGraphJob', { ...options, query, body }), open(this.client));
   }
 }
 

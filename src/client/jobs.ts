@@ -40,6 +40,11 @@ export abstract class Job<K extends Kind> extends Handle<Answer<`get${K}`>, Answ
     return this.call(`report${this.kind}Reward`, { ...options, body });
   }
 
+  /** The request, to send again; of a search also that of a branch from a candidate. */
+  request(query?: Query<`get${K}Request`>, options?: CallOptions): Promise<Answer<`get${K}Request`>> {
+    return this.call(`get${this.kind}Request`, { ...options, query });
+  }
+
   /** Counts of its rows by group, by label and by feedback. */
   rowsSummary(query?: Query<`get${K}RowsSummary`>, options?: CallOptions): Promise<Answer<`get${K}RowsSummary`>> {
     return this.call(`get${this.kind}RowsSummary`, { ...options, query });
@@ -97,5 +102,33 @@ export class Runs extends Resource {
   /** One command for many runs; what each answered, or with `dry_run` what it would touch. */
   command(body: Body<'commandRuns'>, options?: CallOptions): Promise<Answer<'commandRuns'>> {
     return this.client.request('commandRuns', { ...options, body });
+  }
+}
+
+/** `client.reviews`: what people say of rows of jobs and of live answers. */
+export class Reviews extends Resource {
+  /** Says something of a row's trace or of a live answer; replaces what the same reviewer said. */
+  put(jobId: string, subjectId: string, body: Body<'putReview'>, options?: CallOptions): Promise<Answer<'putReview'>> {
+    return this.client.request('putReview', { ...options, path: { job_id: jobId, subject_id: subjectId }, body });
+  }
+
+  /** Takes a review back. */
+  delete(
+    jobId: string,
+    subjectId: string,
+    { by, ...options }: Query<'deleteReview'> & CallOptions = {},
+  ): Promise<undefined> {
+    const path = { job_id: jobId, subject_id: subjectId };
+    return this.client.request('deleteReview', { ...options, path, query: { by } });
+  }
+
+  /** Reviews, newest first. */
+  list(query?: Query<'listReviews'>, options?: CallOptions): AsyncGenerator<Item<'listReviews'>, void> {
+    return this.client.list('listReviews', { ...options, query });
+  }
+
+  /** What is to be reviewed next, and how much is done and left. */
+  queue(query: Query<'getReviewQueue'>, options?: CallOptions): Promise<Answer<'getReviewQueue'>> {
+    return this.client.request('getReviewQueue', { ...options, query });
   }
 }

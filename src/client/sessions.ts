@@ -1,4 +1,5 @@
 import type { Event } from './api.js';
+import { EvaluationHandle } from './evaluations.js';
 import { creation, type Creation } from './handle.js';
 import { Job } from './jobs.js';
 import type { Operations } from './operations.js';
@@ -55,9 +56,32 @@ export class SessionHandle extends Job<'Session'> {
     return this.client.request('getSessionCandidate', { ...options, path });
   }
 
+  /** The edits that make a candidate's prompt of another's, with evidence. */
+  changes(
+    candidateId: string,
+    query: Query<'getSessionChanges'> = {},
+    options?: CallOptions,
+  ): Promise<Answer<'getSessionChanges'>> {
+    const path = { ...this.path, candidate_id: candidateId };
+    return this.client.request('getSessionChanges', { ...options, path, query });
+  }
+
+  /** An evaluation of a candidate's prompt without one of its edits. */
+  ablate(candidateId: string, body: Body<'createSessionAblation'>, options?: CallOptions): Creation<EvaluationHandle> {
+    const path = { ...this.path, candidate_id: candidateId };
+    const created = this.client.request('createSessionAblation', { ...options, path, body });
+    return creation(created, ({ job_id: id }) => new EvaluationHandle(this.client, id));
+  }
+
   /** A session with the same request but for the fields of `body`. */
   clone(body?: Body<'cloneSession'>, options?: CallOptions): Creation<SessionHandle> {
     return creation(this.call('cloneSession', { ...options, body }), open(this.client));
+  }
+
+  /** A session that begins with a candidate of this one. */
+  branch(candidateId: string, body?: Body<'cloneSession'>, options?: CallOptions): Creation<SessionHandle> {
+    const query = { candidate_id: candidateId };
+    return creation(this.call('cloneSession', { ...options, query, body }), open(this.client));
   }
 }
 

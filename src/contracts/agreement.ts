@@ -2,6 +2,11 @@ import { z } from 'zod';
 
 export const agreementSchema = z
   .object({
+    basis: z
+      .enum(['reviews', 'expected'])
+      .describe(
+        "Whose labels: people's reviews where there are any, else whether the output equals the expected value.",
+      ),
     outputs: z.int().describe('Outputs with a score of the judge and a label.'),
     threshold: z
       .number()

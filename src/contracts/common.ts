@@ -185,10 +185,17 @@ export const keyView = z
   .nullable()
   .describe('The key; null: the service.');
 
+export const originSchema = z
+  .object({ job_id: z.string(), candidate_id: z.string().nullable().describe('Its first prompt or graph.') })
+  .meta({ id: 'JobOrigin' })
+  .nullable()
+  .describe('The job that it was cloned from, and the candidate that it began with. null: it is no clone.');
+
 export const jobFields = {
   job_id: z.string(),
   ...labelViewFields,
   created_by: keyView,
+  branched_from: originSchema,
   status: statusSchema,
   workflow_id: z.string().describe('The Temporal workflow of the job.'),
   temporal_url: z.string().nullable().describe('The workflow in the Temporal UI.'),

@@ -1,5 +1,6 @@
 /** Response fields shared by jobs with a search. */
 import { z } from 'zod';
+import { phaseSchema } from './phase.js';
 import type { Conclusion } from '../core/math/statistics.js';
 
 export const approachSchema = z
@@ -91,6 +92,7 @@ export const searchFields = {
     best_reward: z.number().nullable(),
     rollouts_completed: z.int(),
     max_rollouts: z.int().nullable(),
+    phase: phaseSchema,
   }),
   best_reward: z.number().nullable(),
   best_reward_interval: intervalSchema

@@ -105,10 +105,18 @@ export function labelledScore(
   output: string,
   { reward, criteria }: Pick<Verification, 'reward' | 'criteria'>,
 ): LabelledScore | null {
-  const first = partsOf(spec).find(({ scorer }) => judgeOf(scorer) !== null)?.scorer;
-  if (!first || expected == null) return null;
-  // The first part of a type has the name of its type.
-  const judge = isWeighted(spec) ? criteria?.find(({ name }) => name === first.type)?.score : reward;
-  if (judge === undefined) return null;
+  const judge = expected == null ? null : judgeScore(spec, { reward, ...(criteria && { criteria }) });
+  if (judge === null) return null;
   return { judge, label: compareWith(exact, { caseSensitive: false }, expected, output).reward };
+}
+
+/** The score of a scorer's first judge; null: no judge. */
+export function judgeScore(
+  spec: ScorerSpec,
+  { reward, criteria }: Pick<Verification, 'reward' | 'criteria'>,
+): number | null {
+  const first = partsOf(spec).find(({ scorer }) => judgeOf(scorer) !== null)?.scorer;
+  if (!first) return null;
+  // The first part of a type has the name of its type.
+  return (isWeighted(spec) ? criteria?.find(({ name }) => name === first.type)?.score : reward) ?? null;
 }

@@ -98,6 +98,10 @@ describe('optimize', () => {
     expect(worse).toMatchObject({ code: 1, err: expect.stringContaining('b is worse') });
     const compared = await ratchet('compare', a!, b!, '--json');
     expect(JSON.parse(compared.out)).toMatchObject({ verdict: 'better', won: 40 });
+    const three = await ratchet('compare', a!, b!, a!);
+    expect(three).toMatchObject({ code: 0, out: expect.stringContaining(`${b} is better than ${a} (+1.00`) });
+    expect(three.out).toContain('baseline');
+    expect((await ratchet('compare', b!, a!, b!)).code).toBe(1);
   }, 180_000);
 
   test('prints the best prompt if it can no longer be written', async () => {

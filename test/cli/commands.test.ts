@@ -12,6 +12,16 @@ import { commandOfFile, files40, task } from './command-of-file.js';
 const { on, ratchet, run, path, written } = commandOfFile();
 const container = containersOfEachTest();
 
+test('try prints the answers to a few rows, and starts no run', async () => {
+  const { code, out } = await ratchet('try', ...task, '--prompt', 'prompt.txt', '--rows', '3');
+  expect(code).toBe(0);
+  expect(out.match(/^\d+ +Row \d+: rule \d +needs rule-\d\. +No rule\. +0\.000$/gm)).toHaveLength(3);
+  const json = await ratchet('try', ...task, '--prompt', 'prompt.txt', '--json');
+  expect((JSON.parse(json.out) as { rows: unknown[] }).rows).toHaveLength(5);
+  const many = await ratchet('try', ...task, '--prompt', 'prompt.txt', '--rows', '21');
+  expect(many).toMatchObject({ code: 2, err: expect.stringContaining('rows') });
+});
+
 describe('optimize', () => {
   test.each(
     someOf(
@@ -70,6 +80,16 @@ describe('optimize', () => {
     expect(listed.out).toMatch(new RegExp(`^${id} +completed`, 'm'));
     expect(JSON.parse(results.out)).toMatchObject({ session_id: id, status: 'completed' });
     expect(cancelled).toMatchObject({ code: 1, err: expect.stringContaining('409') });
+
+    const [edits, ofFiles, measured] = await Promise.all([
+      ratchet('diff', id),
+      ratchet('diff', 'prompt.txt', 'b.json', '--json'),
+      ratchet('diff', id, '--without', '1', '--json'),
+    ]);
+    expect(edits.out).toMatch(/^1 {2}\+ rule-\d\. — #\d+, from rows? \d+.*; \+\d+ rows?, −0$/m);
+    const { edits: local } = JSON.parse(ofFiles.out) as { edits: { kind: string; after: string }[] };
+    expect(local.map(({ kind }) => kind)).toContain('added');
+    expect(JSON.parse(measured.out)).toMatchObject({ verdict: expect.any(String), seeds_compared: expect.any(Number) });
 
     const [all, fixed, shown] = await Promise.all([
       ratchet('rows', id, '--json'),

@@ -56,7 +56,7 @@ test('the tools say what they take, and which of them only read', async () => {
     'health',
   ]);
   const others = ['control', 'deploy', 'migrate', 'checkup', 'improve'];
-  expect(listed.map(({ name }) => name)).toEqual(['evaluate', 'optimize', ...reading, ...others]);
+  expect(listed.map(({ name }) => name)).toEqual(['evaluate', 'try_prompt', 'optimize', ...reading, ...others]);
   for (const { description, inputSchema } of listed) {
     expect(description).not.toBe('');
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
@@ -77,7 +77,9 @@ test('an agent evaluates, reads why rows failed, optimizes, compares and deploys
   expect(rows).toMatchObject([{ row: 3, group: 'failing', answer: 'No rule.' }, { row: 7 }]);
   const trace = await call('trace', { id: after.id, trace_id: lowest[0]!.trace_id });
   expect(JSON.stringify(trace)).toContain('needs rule-3.');
-  expect(await call('compare', { a: before.id, b: after.id })).toMatchObject({ verdict: 'better', won: 30 });
+  expect(await call('compare', { ids: [after.id, before.id], baseline: before.id })).toMatchObject({
+    columns: [{ against_baseline: { verdict: 'better', won: 30 } }, { against_baseline: null }],
+  });
 
   let reports = 0;
   const started = await call('optimize', { prompt: 'prompt.txt', proposer: 'fake/proposer', budget: 300 });
@@ -125,7 +127,7 @@ test.each([
   ['results', { id: 'evl_00000000000000000000000000000000' }, '404'],
   ['watch', { id: 'job 7' }, 'job 7'],
   ['list_candidates', { id: 'evl_00000000000000000000000000000000' }, 'a session or a graph job'],
-  ['compare', { a: 'none', b: 'none' }, '404'],
+  ['compare', { ids: ['none', 'none'] }, '404'],
   ['results', { id: 'evl_00000000000000000000000000000000', fields: ['results'] }, 'fields'],
   ['watch', { id: 'evl_00000000000000000000000000000000' }, '404'],
 ])('%s %j fails with the reason', async (tool, args, reason) => {

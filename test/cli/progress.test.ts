@@ -9,7 +9,12 @@ afterEach(() => {
 });
 
 const state = {
-  progress: { max_rollouts: 10, rollouts_completed: 3 },
+  progress: {
+    max_rollouts: 10,
+    rollouts_completed: 3,
+    generation: 0,
+    phase: { name: 'baseline', done: 3, total: 4, mean_reward: 0.5 },
+  },
   best_reward: 0.5,
   estimated_reward: 0.55,
   estimated_reward_interval: { low: 0.4, high: 0.7 },
@@ -39,7 +44,9 @@ const showCursor = '\x1B[?25h';
 
 test('the bar shows rollouts, reward with its interval, and cost, and ends', async () => {
   const written = await onTerminal(sessionOf(state, []));
-  expect(written).toContain('3/10 rollouts | estimate 0.550 (unseen rows: 0.400 to 0.700), best reward 0.500, $0.0123');
+  expect(written).toContain(
+    '3/10 rollouts | baseline 3 of 4, mean so far 0.500 | estimate 0.550 (unseen rows: 0.400 to 0.700), best reward 0.500, $0.0123',
+  );
   expect(written).toContain(showCursor);
 });
 
@@ -55,7 +62,7 @@ test('the bar ends when the service goes away', async () => {
 
 test.each([[400], [null]])('without a terminal a search with a budget of %p rollouts gets ten lines', async (max) => {
   process.stderr.isTTY = false;
-  const progress = { total_generations: 40, rollouts_completed: 3 };
+  const progress = { total_generations: 40, rollouts_completed: 3, generation: 0, phase: null };
   const lines: string[] = [];
   jest.spyOn(process.stderr, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
   const generations = Array.from({ length: 40 }, (_, generation) => ({

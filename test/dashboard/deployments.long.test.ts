@@ -46,7 +46,7 @@ test('a name is rolled back and a version promoted, and callers get it', async (
   const difference = page.getByRole('region', { name: 'Difference of snapshots' });
   await until(
     'the difference is drawn',
-    async () => String(await difference.locator('ins').allTextContents()) === ', without a greeting',
+    async () => String(await difference.getByRole('list').locator('ins').allTextContents()) === ', without a greeting',
   );
 
   await button(page, 'Roll back').click();

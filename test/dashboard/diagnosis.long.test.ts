@@ -15,7 +15,7 @@ test('a run whose prompt names no label ends at the reason, with rows and a bett
   const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
   const csv = ['message,team', ...newcomerRows().map(({ message, team }) => `${quoted(message)},${team}`)];
   const file = { name: 'messages.csv', mimeType: 'text/csv', buffer: Buffer.from(csv.join('\n')) };
-  await page.getByLabel('Upload a file').setInputFiles(file);
+  await page.getByLabel('Drop or choose a file').setInputFiles(file);
   await page.getByText('60 rows', { exact: true }).waitFor();
   await page.getByLabel('Text of message 1').fill(newcomerPrompt);
   const start = page.getByRole('button', { name: 'Start', exact: true });

@@ -1,6 +1,6 @@
 import { beforeAll, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { browserOfFile, violations } from '../support/browser.js';
+import { browserOfFile } from '../support/browser.js';
 import { ended } from '../support/jobs-over-http.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
@@ -73,38 +73,18 @@ test('a cell opens its trace, with the call and its messages, and the way back b
   expect(await cell(page, 1).evaluate((button) => button.matches(':focus'))).toBe(true);
 });
 
-type Box = Record<'left' | 'right' | 'top' | 'bottom', number>;
-
-test('the bounds of an interval stand apart from its zero on a phone', async () => {
-  const page = await open(on.service, `#/compare?a=${jobs.before}&b=${jobs.after}`, {
-    viewport: { width: 390, height: 800 },
-  });
-  await page.getByRole('region', { name: 'Prompt of A' }).waitFor();
-  const boxes = await page.evaluate<Box[]>(
-    "[...document.querySelectorAll('.interval text')].map((text) => text.getBoundingClientRect().toJSON())",
-  );
-  expect(boxes).toHaveLength(3);
-  const meet = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-  const overlaps = boxes.flatMap((one, n) => boxes.slice(n + 1).filter((other) => meet(one, other)));
-  expect(overlaps).toEqual([]);
-  expect(await violations(page)).toEqual([]);
-});
-
 test('the comparison counts rows won and lost, and says who is better', async () => {
   const page = await open(on.service, `#/evaluations/${jobs.before}?tab=beside&with=${jobs.after}`);
   await page.getByRole('link', { name: 'compare' }).click();
-  await page.getByRole('button', { name: 'B won 10' }).waitFor();
-  await page.getByRole('button', { name: 'B lost 0' }).waitFor();
+  const panel = page.getByRole('region', { name: 'Rows', exact: true });
+  await panel.getByRole('button', { name: 'Lost 0' }).waitFor();
   await page
-    .getByRole('region', { name: 'Verdict' })
-    .getByText('B is better than A by 0.250 on 40 common rows.')
+    .getByRole('region', { name: 'Verdict', exact: true })
+    .getByText(/^B is better than A \(\+0\.25, .*, 40 rows\)\.$/)
     .waitFor();
-  await page.getByRole('button', { name: 'B won 10' }).click();
-  const rows = page.getByRole('table', { name: 'Rows with both rewards' }).getByRole('rowheader');
-  await until(
-    'the won rows are left',
-    async () => (await rows.count()) > 0 && (await rows.first().textContent())!.includes('won'),
-  );
-  await page.getByRole('button', { name: 'Swap' }).click();
-  await page.getByRole('button', { name: 'B lost 10' }).waitFor();
+  await panel.getByRole('button', { name: 'Won 10' }).click();
+  const rows = page.getByRole('table', { name: 'Rows with all answers' }).getByRole('rowheader');
+  await until('the won rows are left', async () => (await rows.count()) === 10);
+  await page.getByRole('button', { name: 'Compare with B' }).click();
+  await panel.getByRole('button', { name: 'Lost 10' }).waitFor();
 });

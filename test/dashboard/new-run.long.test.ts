@@ -1,7 +1,9 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { browserOfFile } from '../support/browser.js';
-import { ended, readJob, type Evaluation, type Session } from '../support/jobs-over-http.js';
+import { answers } from '../support/fakes/container-answers.js';
+import { startFakeContainer } from '../support/fakes/container.js';
+import { command, ended, readJob, type Evaluation, type GraphJob, type Session } from '../support/jobs-over-http.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
 import { startRowsWorld } from '../support/worlds/rows.js';
@@ -14,8 +16,8 @@ const { test, open } = browserOfFile();
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 async function fillModels(page: Page): Promise<void> {
-  await page.getByLabel('Policy provider').selectOption('fake');
-  await page.getByLabel('Policy model').fill('policy');
+  await page.getByLabel(/^Provider(?! of)/).selectOption('fake');
+  await page.getByLabel('Model that answers').fill('policy');
   await page.getByLabel('Text of message 1').fill('Answer well.');
 }
 
@@ -38,7 +40,7 @@ test('pasted CSV is evaluated, with an estimate first', async () => {
   expect(await page.getByLabel('Input column').inputValue()).toBe('question');
   expect(await page.getByLabel('Expected column').inputValue()).toBe('answer');
   await fillModels(page);
-  await page.getByText('Rollouts, at most').locator('..').getByText('6', { exact: true }).waitFor();
+  await page.getByText('Answers, at most').locator('..').getByText('6', { exact: true }).waitFor();
   const job = await ended<Evaluation>(on.service, await started(page));
   expect(job).toMatchObject({ status: 'completed', progress: { total: 6 }, summary: { mean_reward: 0 } });
 });
@@ -47,12 +49,13 @@ test('an uploaded file is optimized on; a reload keeps the form', async () => {
   const page = await open(on.service, '#/new');
   const jsonl = on.world.rows(12).map((row) => JSON.stringify(row));
   const file = { name: 'rows.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from(jsonl.join('\n')) };
-  await page.getByLabel('Upload a file').setInputFiles(file);
+  await page.getByLabel('Drop or choose a file').setInputFiles(file);
   await page.getByText('12 rows', { exact: true }).waitFor();
   await fillModels(page);
-  await page.getByLabel('Proposer provider').selectOption('fake');
-  await page.getByLabel('Proposer model').fill('proposer');
-  await page.getByLabel('Rollouts, at most').fill('120');
+  await page.getByLabel('Provider of the model that writes prompts').selectOption('fake');
+  await page.getByLabel('Model that writes prompts', { exact: true }).fill('proposer');
+  await page.getByText('More', { exact: true }).click();
+  await page.getByLabel('Answers, at most').fill('120');
   await page.getByLabel('Type of scorer').selectOption('Contains');
   await page.getByLabel('Name (optional)').fill('uploaded');
   await page.reload();
@@ -73,6 +76,7 @@ test('an empty form says what to choose, and a decimal comma is said at its fiel
   const choice = page.getByLabel('Data set');
   await until('the data sets are there', async () => (await choice.locator('option').count()) > 1);
   expect(await choice.locator('option:checked').textContent()).toBe('Choose …');
+  await page.getByText('More', { exact: true }).click();
   const dollars = page.getByLabel('Dollars, at most');
   await dollars.fill('1,50');
   await until('the field is marked', async () => (await dollars.getAttribute('aria-invalid')) === 'true');
@@ -105,3 +109,31 @@ test('each fault is said at its field, and Start waits for its end', async () =>
   await until('the run can start', () => button(page, 'Start').isEnabled());
   expect((await readJob<Evaluation>(on.service, await started(page))).status).not.toBe('failed');
 });
+
+test('the same form starts a graph job on rows, and an evaluation of a container', async () => {
+  const container = await startFakeContainer({ behave: () => answers.reward(1) });
+  const page = await open(on.service, '#/new');
+  const jsonl = on.world.rows(12).map((row) => JSON.stringify(row));
+  const file = { name: 'graph.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from(jsonl.join('\n')) };
+  await page.getByText('Optimize steps').click();
+  await page.getByLabel('Drop or choose a file').setInputFiles(file);
+  await page.getByText('12 rows', { exact: true }).waitFor();
+  await fillModels(page);
+  await until('the estimate is there', () => button(page, 'Start').isEnabled());
+  await button(page, 'Start').click();
+  const id = await until('the page is that of the graph job', () => Promise.resolve(/grf_\w+/.exec(page.url())?.[0]));
+  expect(await readJob<GraphJob>(on.service, id)).toMatchObject({ num_tasks: 12, policy: { provider: 'fake' } });
+  await command(on.service, id, 'cancel');
+
+  await page.goto(`${on.service.url}/#/new`);
+  await page.getByText('Evaluate', { exact: true }).click();
+  await button(page, 'A container of mine').click();
+  await page.getByLabel('Address of the container').fill(container.url);
+  await page.getByLabel('Environment').fill('test');
+  await page.getByLabel('Instances').fill('0-3');
+  await button(page, 'Try 5 rows').click();
+  await page.getByText('4 of 4 right').waitFor();
+  const job = await ended<Evaluation>(on.service, await started(page));
+  expect(job).toMatchObject({ status: 'completed', container_url: container.url, summary: { mean_reward: 1 } });
+  await container.close();
+}, 60_000);

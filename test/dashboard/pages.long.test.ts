@@ -64,6 +64,16 @@ const views: View[] = [
   { name: 'sessions?tab=candidates', fragment: ofSession('?tab=candidates'), ready: table('Table of candidates') },
   { name: 'sessions?tab=why', fragment: ofSession('?tab=why'), ready: region('Lineage') },
   { name: 'sessions?tab=prompt', fragment: ofSession('?tab=prompt'), ready: region('Best prompt') },
+  { name: 'sessions?tab=configuration', fragment: ofSession('?tab=configuration'), ready: region('Send it again') },
+  { name: 'graphs?tab=configuration', fragment: ofGraph('?tab=configuration'), ready: region('Send it again') },
+  {
+    name: 'evaluations?tab=configuration',
+    fragment: () => `#/evaluations/${a()}?tab=configuration`,
+    ready: region('Evaluated prompt'),
+  },
+  { name: 'new, from a session', fragment: () => `#/new?from=${jobs.session}`, ready: region('Original') },
+  { name: 'new, from a graph', fragment: () => `#/new?from=${jobs.graph}`, ready: region('Original') },
+  { name: 'new, of a version', fragment: () => `#/new?evaluate=${jobs.versions[1]}`, ready: region('Original') },
   {
     name: 'sessions?tab=events',
     fragment: ofSession('?tab=events'),
@@ -93,7 +103,7 @@ const views: View[] = [
     fragment: () => `#/evaluations/${a()}?trace=${a()}:${rolloutId(a(), 0)}`,
     ready: dialog,
   },
-  { name: 'compare', fragment: () => `#/compare?a=${a()}&b=${b()}`, ready: region('Prompt of A') },
+  { name: 'compare', fragment: () => `#/compare?ids=${a()},${b()}`, ready: region('Prompt of A') },
   { name: 'graphs?tab=overview', fragment: ofGraph(), ready: region('Verdict') },
   {
     name: 'graphs?tab=graph',

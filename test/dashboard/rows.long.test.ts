@@ -57,7 +57,10 @@ test('shows what is still wrong, by group and by label, and makes a data set of 
   expect(data.map((row) => row.data.answer)).toEqual(Array(Number(count)).fill(expected));
 
   await lines(page).nth(1).getByRole('button').click();
-  await page.getByRole('dialog', { name: /^Trace of/ }).waitFor();
+  await page
+    .getByRole('complementary', { name: /^Review of Row/ })
+    .getByRole('region', { name: 'Trace' })
+    .waitFor();
 });
 
 test('of an evaluation have one answer each', async () => {

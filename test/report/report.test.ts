@@ -85,9 +85,9 @@ describe('of a session', () => {
   test('says what was measured, what changed, and how to run it again', () => {
     expect(report).toContain('0.500 → 0.750 on 3 rows that the search has not seen.');
     expect(report).toContain('aria-label="+0.250, −0.125 to +0.625"');
-    expect(report).toContain('<del>Choose.');
-    expect(report).toContain('<ins>Choose a or b.');
-    expect(report).not.toContain('<ins>Keep.');
+    expect(report).toContain('<del>Choose.</del>');
+    expect(report).toContain('<ins>Choose a or b.</ins>');
+    expect(report).not.toContain('Keep.</');
     expect(report).toContain(`${sessions}/${id}/clone`);
     expect(report).toContain('&quot;max_rollouts&quot;: 400');
   });

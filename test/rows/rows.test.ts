@@ -115,6 +115,7 @@ describe('of a session', () => {
         finish_reason: 'stop',
       }),
       candidate: expect.objectContaining({ reward: 0, answer: 'zed', feedback: 'Wrong. "x".', rollouts: 1 }),
+      reviews: [],
     });
     const [failed] = (await page('group=failed')).data as JobRow[];
     expect(failed!.candidate).toMatchObject({ reward: null, answer: null, error: 'no answer' });

@@ -25,6 +25,7 @@ import type { JobRef } from '../../src/jobs/store/events.js';
 import { insertWebhook } from '../../src/jobs/store/webhooks.js';
 import { planRollouts } from '../../src/rollouts/store/rollouts.js';
 import { publishSlots } from '../../src/rollouts/store/slots.js';
+import { putReview } from '../../src/reviews/store/reviews.js';
 import { insertLabels } from '../../src/jobs/store/labels.js';
 import { putSnapshot } from '../../src/kinds/deployment/store/snapshots.js';
 import type { ScheduleSpec } from '../../src/schedules/contract/schedule.js';
@@ -80,6 +81,7 @@ export const tables = [
   'deployment_metrics',
   'deployment_judgements',
   'deployment_judges',
+  'reviews',
   'schedules',
   'schedule_runs',
   'datasets',
@@ -146,6 +148,8 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
     ]);
     await tx.query(`insert into suggestions (command_id, org_id, hint) values ($1, $2, 'hint')`, [`cmd_${org}`, org]);
     await insertLabels(tx, job.jobId, { tags: ['tag'], metadata: {} });
+    const reviewed = { ...job, subjectId: 'subject', seed: 1, candidateId: null, judge: null };
+    await putReview(tx, reviewed, 'reviewer', { verdict: 'right', note: null, corrected: null });
     await insertWebhook(tx, job, 'http://x');
     await insertTrace(tx, job, { traceId: 'a', parentId: null, sampled: true });
     await publishSlots(tx, job, [{ ordinal: 1, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }]);

@@ -11,12 +11,14 @@ export interface Resource<T> {
 
 /**
  * What `load` returns, while `key` stays the same; asks again every `pollMs` while the page is
- * visible, until the service answers that there is nothing to see.
+ * visible, and every `hiddenMs` while it is not, until the service answers that there is nothing
+ * to see.
  */
 export function useResource<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
   pollMs: number | null = null,
+  hiddenMs: number | null = null,
 ): Resource<T> {
   const [state, setState] = useState<{ key: string; data?: T; error?: Error }>({ key });
   const latest = useRef(load);
@@ -51,12 +53,17 @@ export function useResource<T>(
       if (!document.hidden) loads.poll();
     };
     const timer = setInterval(poll, pollMs);
+    const pollHidden = () => {
+      if (document.hidden) loads.poll();
+    };
+    const hiddenTimer = hiddenMs === null ? undefined : setInterval(pollHidden, hiddenMs);
     document.addEventListener('visibilitychange', poll);
     return () => {
       clearInterval(timer);
+      clearInterval(hiddenTimer);
       document.removeEventListener('visibilitychange', poll);
     };
-  }, [loads, isPolled, pollMs]);
+  }, [loads, isPolled, pollMs, hiddenMs]);
 
   return { data: isCurrent ? state.data : undefined, error: isCurrent ? state.error : undefined, reload };
 }

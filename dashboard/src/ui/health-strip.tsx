@@ -1,6 +1,6 @@
-import { health, healthOfJob } from '../data/health.js';
+import { health, healthOfJob } from '../data/health/health.js';
 import { answeredAt, silentSince } from '../data/connection.js';
-import { minute, slowedDown, troubles } from '../data/health-words.js';
+import { minute, progressText, slowedDown, stallText, troubles } from '../data/health/words.js';
 import { link } from '../util/router.js';
 
 /** In the header of all pages: a dot, and what is wrong. */
@@ -28,9 +28,15 @@ export function SilenceBanner() {
   );
 }
 
-/** In a list, why a running job is slow. */
-export function Slowdown({ id }: { id: string }) {
+/** In a list, how far an open job is, and why it is slow or stands still. */
+export function LiveLine({ id }: { id: string }) {
   const job = healthOfJob(id);
-  const told = job?.status === 'running' && health.value ? slowedDown(job, health.value.providers) : null;
-  return told === null ? null : <span class="now-cause">{told}</span>;
+  if (!job || !health.value) return null;
+  const { providers, at } = health.value;
+  if (job.status !== 'running') return <span class="live-line">{progressText(job)}</span>;
+  const lastMs = job.last_result_at === null ? null : Date.parse(job.last_result_at);
+  const quietS = lastMs === null ? null : Math.round((Date.parse(at) - lastMs) / 1_000);
+  if (job.stalled) return <span class="live-line bad">{stallText(job, providers, quietS)}</span>;
+  const slowed = slowedDown(job, providers);
+  return <span class="live-line">{[progressText(job), ...(slowed === null ? [] : [slowed])].join(' · ')}</span>;
 }

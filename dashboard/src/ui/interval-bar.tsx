@@ -1,11 +1,16 @@
 import { reward, signed } from '../util/format.js';
 
+type Tone = 'good' | 'bad' | 'quiet';
+
+export const toneOf = ({ low, high }: { low: number; high: number }): Tone =>
+  low > 0 ? 'good' : high < 0 ? 'bad' : 'quiet';
+
 /** An interval beside zero: whether it is above, below or on both sides. */
 export function IntervalBar(props: { label: string; value: number; low: number; high: number }) {
   const { label, value, low, high } = props;
   const reach = Math.max(Math.abs(low), Math.abs(high), Math.abs(value), 1e-9) * 1.5;
   const at = (x: number) => `${50 + (50 * x) / reach}%`;
-  const tone = low > 0 ? 'good' : high < 0 ? 'bad' : 'quiet';
+  const tone = toneOf({ low, high });
   return (
     <div
       class={`interval ${tone}`}
@@ -27,6 +32,26 @@ export function IntervalBar(props: { label: string; value: number; low: number; 
         </text>
       </svg>
     </div>
+  );
+}
+
+const [width, height, edge] = [160, 22, 6];
+
+/** An interval on an axis from -`reach` to `reach`, as those above and below it have. */
+export function AxisBar(props: {
+  gain: { value: number; low: number; high: number };
+  reach: number;
+  label: string;
+  tone: Tone;
+}) {
+  const { gain, reach, label, tone } = props;
+  const at = (x: number) => width / 2 + (Math.max(-1, Math.min(1, x / reach)) * (width - 2 * edge)) / 2;
+  return (
+    <svg class={`gain-bar interval ${tone}`} width={width} height={height} role="img" aria-label={label}>
+      <line class="interval-zero" x1={width / 2} x2={width / 2} y1="2" y2={height - 2} />
+      <line class="interval-range" x1={at(gain.low)} x2={at(gain.high)} y1={height / 2} y2={height / 2} />
+      <circle cx={at(gain.value)} cy={height / 2} r="4" />
+    </svg>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { route, setQuery } from '../util/router.js';
+import { go, here, route, setQuery } from '../util/router.js';
 
 /** The tab of the address, else the first. */
 export function currentTab<Name extends string>(names: readonly Name[]): Name {
@@ -21,13 +21,14 @@ export function TabPanel({ names, children }: { names: readonly string[]; childr
 /** Tabs of a page; the address names the one that is shown. Arrow keys move between them. */
 export function Tabs<Name extends string>({ names, labels }: { names: readonly Name[]; labels: Record<Name, string> }) {
   const current = currentTab(names);
-  const select = (name: Name) => setQuery({ tab: name === names[0] ? null : name });
+  const query = (name: Name) => ({ tab: name === names[0] ? null : name });
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
     const index = (names.indexOf(current) + step + names.length) % names.length;
-    select(names[index]!);
+    // Arrow keys pass through tabs; only a click is a step to go back from.
+    setQuery(query(names[index]!));
     (event.currentTarget as HTMLElement).querySelectorAll('button')[index]!.focus();
   };
   return (
@@ -41,7 +42,7 @@ export function Tabs<Name extends string>({ names, labels }: { names: readonly N
           aria-controls={panelId}
           aria-selected={name === current}
           tabIndex={name === current ? 0 : -1}
-          onClick={() => select(name)}
+          onClick={() => go(here(query(name)))}
         >
           {labels[name]}
         </button>

@@ -1,12 +1,11 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** Browsers limit the height of an element; longer lists scroll in larger steps. */
 const maxHeight = 8_000_000;
 const margin = 10;
 
-/** A list of rows of one height; only those in view are in the page. */
-export function VirtualList(props: {
+interface Props {
   count: number;
   rowHeight: number;
   label: string;
@@ -14,10 +13,15 @@ export function VirtualList(props: {
   height: string;
   /** Keeps the end in view while it is in view. */
   followEnd?: boolean;
+  /** The row that is kept in view, if there is one. */
+  current?: number | undefined;
   /** Cells above the rows, which stay in view: the list is a table, and rows have cells. */
   head?: ComponentChildren;
   row: (index: number) => ComponentChildren;
-}) {
+}
+
+/** A list of rows of one height; only those in view are in the page. */
+export function VirtualList(props: Props) {
   const { count, rowHeight } = props;
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
@@ -39,6 +43,8 @@ export function VirtualList(props: {
   useLayoutEffect(() => {
     if (props.followEnd && isAtEnd.current) box.current!.scrollTop = box.current!.scrollHeight;
   }, [count, props.followEnd]);
+
+  useCurrentInView(box, { current: props.current, count, rowHeight, scale });
 
   const offset = view.top * scale;
   const first = Math.max(0, Math.floor(offset / rowHeight) - margin);
@@ -71,6 +77,7 @@ export function VirtualList(props: {
                   ? { role: 'row', 'aria-rowindex': first + n + 2 }
                   : { role: 'listitem', 'aria-setsize': count, 'aria-posinset': first + n + 1 })}
                 class="virtual-row"
+                aria-current={first + n === props.current ? 'true' : undefined}
                 style={{ height: `${rowHeight}px` }}
               >
                 {props.row(first + n)}
@@ -81,4 +88,19 @@ export function VirtualList(props: {
       </div>
     </div>
   );
+}
+
+/** Scrolls to a row when it becomes the current one and is out of view. */
+function useCurrentInView(
+  box: RefObject<HTMLDivElement | null>,
+  list: { current: number | undefined; count: number; rowHeight: number; scale: number },
+): void {
+  const { current = -1, count, rowHeight, scale } = list;
+  useLayoutEffect(() => {
+    const { scrollTop, clientHeight } = box.current!;
+    const [top, shownTop] = [current * rowHeight, scrollTop * scale];
+    // The head covers as much of the rows as one of them.
+    if (current >= 0 && (top < shownTop || top + 2 * rowHeight > shownTop + clientHeight))
+      box.current!.scrollTop = Math.max(0, top - clientHeight / 3) / scale;
+  }, [current, count]);
 }

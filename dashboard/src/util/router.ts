@@ -44,7 +44,7 @@ export function here(changes: Record<string, string | null>): string {
 
 /** Changes the query of this page without a new entry in the history. */
 export function setQuery(changes: Record<string, string | null>): void {
-  history.replaceState(null, '', here(changes));
+  history.replaceState(history.state, '', here(changes));
   fragment.value = location.hash;
 }
 

@@ -21,9 +21,14 @@ CHECKUPS = "/api/harbor/checkups"
 SCHEDULES = "/api/harbor/schedules"
 DATASETS = "/api/v1/datasets"
 RUNS = "/api/v1/runs"
+TRY = "/api/v1/try"
+REVIEWS = "/api/v1/reviews"
 
 MODEL_TIMEOUT_S = 600.0
 """A model may think for longer than the service takes for anything else."""
+
+_TRY_TIMEOUT_S = 90.0
+"""Rows are answered within a minute."""
 
 _INFERENCE = ("/chat/completions", "/responses", "/messages")
 _ENVELOPE = ("name", "tags", "metadata", "notes", "webhook_url", "correlation_id")
@@ -62,6 +67,11 @@ def create_session(request: Mapping[str, Any], key: Optional[str]) -> Request:
 
 def create(collection: str, request: Mapping[str, Any], key: Optional[str]) -> Request:
     return call("POST", collection, dict(request), idempotency_key=key)
+
+
+def try_rows(request: Mapping[str, Any], rows: int, key: Optional[str]) -> Request:
+    asked = call("POST", TRY, {**request, "rows": rows}, idempotency_key=key)
+    return replace(asked, read_timeout=_TRY_TIMEOUT_S)
 
 
 def read(collection: str, job_id: str, *below: str, **query: Any) -> Request:
@@ -139,6 +149,17 @@ def row_dataset(collection: str, job_id: str, rows: str, filters: Mapping[str, A
     return call("POST", path_of(collection, job_id, rows, "dataset"), dict(filters))
 
 
+def review(
+    method: str,
+    job_id: str,
+    subject_id: str,
+    json: Any = None,
+    by: Optional[str] = None,
+) -> Request:
+    query = {} if by is None else {"by": by}
+    return call(method, path_of(REVIEWS, job_id, subject_id), json, query)
+
+
 def result_pages(job_id: str, filters: Mapping[str, Any]) -> Pager:
     query = {"include": "outputs", "limit": 500, **row_filter(filters)}
     return Pager(path_of(EVALUATIONS, job_id, "results"), query, "results")
@@ -173,6 +194,18 @@ def chat(deployment: str, messages: Sequence[Message], options: Mapping[str, Any
 
 def compare(a: str, b: str) -> Request:
     return Request("GET", "/api/v1/compare", {"a": a, "b": b})
+
+
+def compare_many(ids: Sequence[str], baseline: Optional[str]) -> Request:
+    return Request("GET", "/api/v1/compare/many", _columns(ids, baseline))
+
+
+def compared_rows(ids: Sequence[str], baseline: Optional[str], filters: Mapping[str, Any]) -> Request:
+    return Request("GET", "/api/v1/compare/many/rows", {**filters, **_columns(ids, baseline)})
+
+
+def _columns(ids: Sequence[str], baseline: Optional[str]) -> dict[str, Any]:
+    return {"ids": ",".join(ids), **({} if baseline is None else {"baseline": baseline})}
 
 
 def health() -> Request:

@@ -50,6 +50,7 @@ class AsyncClient:
         self.checkups = AsyncCheckups(self._http)
         self.schedules = AsyncSchedules(self._http)
         self.runs = AsyncRuns(self._http)
+        self.reviews = AsyncReviews(self._http)
         self.datasets = AsyncDatasets(self._http)
         self._prompts = AsyncPrompts(self._http)
 
@@ -74,6 +75,14 @@ class AsyncClient:
     async def compare(self, a: str, b: str) -> t.Comparison:
         """Whether `b` is better than `a`: evaluations, sessions, candidates or deployments."""
         return cast(t.Comparison, await self._http.json(requests.compare(a, b)))
+
+    async def compare_many(self, *ids: str, baseline: Optional[str] = None) -> t.ManyComparison:
+        """Up to eight evaluations, sessions, candidates or deployments beside one of them, by default the first."""
+        return cast(t.ManyComparison, await self._http.json(requests.compare_many(ids, baseline)))
+
+    async def compared_rows(self, *ids: str, baseline: Optional[str] = None, **filters: Any) -> t.ComparedRows:
+        """A page of the rows of `compare_many`, with all answers: `outcome`, `column`, `q`, `limit`, `cursor`."""
+        return cast(t.ComparedRows, await self._http.json(requests.compared_rows(ids, baseline, filters)))
 
     async def health(self) -> t.Health:
         """What is slow or failing now, and which jobs and deployments it affects."""
@@ -154,6 +163,12 @@ class AsyncEvaluations(_Collection):
         self, *, idempotency_key: Optional[str] = None, **request: Unpack[t.EvaluationRequest]
     ) -> AsyncEvaluation:
         return AsyncEvaluation(self._http, (await self._create(request, idempotency_key))["job_id"])
+
+    async def try_rows(
+        self, *, rows: int = 5, idempotency_key: Optional[str] = None, **request: Unpack[t.EvaluationRequest]
+    ) -> t.Tried:
+        """The answers to a few rows, within a minute; lists leave the evaluation out."""
+        return cast(t.Tried, await self._http.json(requests.try_rows(request, rows, idempotency_key)))
 
     def handle(self, job_id: str) -> AsyncEvaluation:
         return AsyncEvaluation(self._http, job_id)
@@ -247,6 +262,39 @@ class AsyncRuns(_Collection):
         """
         body = {"action": action, **named}
         return cast(Dict[str, Any], await self._http.json(requests.call("POST", f"{self._collection}/commands", body)))
+
+
+class AsyncReviews(_Collection):
+    """What people say of rows of jobs and of live answers."""
+
+    _collection = requests.REVIEWS
+
+    async def put(
+        self,
+        job_id: str,
+        subject_id: str,
+        *,
+        verdict: Optional[str] = None,
+        note: Optional[str] = None,
+        corrected: Optional[str] = None,
+        by: Optional[str] = None,
+    ) -> t.Review:
+        """Says something of a row's trace or of a live answer; replaces what the same reviewer said."""
+        body = {"verdict": verdict, "note": note, "corrected": corrected, "by": by}
+        return cast(t.Review, await self._http.json(requests.review("PUT", job_id, subject_id, body)))
+
+    async def delete(self, job_id: str, subject_id: str, by: Optional[str] = None) -> None:
+        """Takes a review back."""
+        await self._http.json(requests.review("DELETE", job_id, subject_id, by=by))
+
+    def list(self, **query: Any) -> AsyncIterator[t.Review]:
+        """Reviews, newest first: of a `job_id`, a `verdict`, or `by` somebody."""
+        return self._list(query)
+
+    async def queue(self, job_id: str, **query: Any) -> t.ReviewQueue:
+        """What is to be reviewed next, and how much is done and left."""
+        wanted = {"job_id": job_id, **query}
+        return cast(t.ReviewQueue, await self._http.json(requests.call("GET", f"{self._collection}/queue", query=wanted)))
 
 
 class AsyncDatasets(_Collection):

@@ -123,14 +123,18 @@ class AsyncRunningJob(AsyncJob):
     async def trace(self, trace_id: str) -> Any:
         return await self._read("traces", trace_id)
 
+    async def request(self, candidate_id: Optional[str] = None) -> t.JobRequest:
+        """The request, to send again; with a candidate of a search, that of a branch."""
+        return cast(t.JobRequest, await self._read("request", candidate_id=candidate_id))
+
     async def rows_summary(self, **filters: Any) -> t.RowsSummary:
         """Counts of its rows by group, by label and by feedback."""
         return cast(t.RowsSummary, await self._read(self._rows, "summary", **requests.row_filter(filters)))
 
-    async def rows_dataset(self, **filters: Any) -> t.Dataset:
-        """A data set of the rows that pass a filter."""
+    async def rows_dataset(self, **filters: Any) -> t.RowsDataset:
+        """A data set of the rows that pass a filter; `corrected=True`: with the corrected answers of reviews."""
         request = requests.row_dataset(self._collection, self.id, self._rows, filters)
-        return cast(t.Dataset, await self._http.json(request))
+        return cast(t.RowsDataset, await self._http.json(request))
 
 
 class AsyncSession(AsyncRunningJob):
@@ -176,6 +180,10 @@ class AsyncSession(AsyncRunningJob):
     async def candidate(self, candidate_id: str) -> Any:
         """A candidate with its messages and its origin."""
         return await self._read("candidates", candidate_id)
+
+    async def changes(self, candidate_id: str, against: str = "baseline") -> Any:
+        """The edits that make a candidate's prompt of an earlier one, with evidence."""
+        return await self._read("candidates", candidate_id, "changes", against=against)
 
     def seed_evals(self, candidate_id: str) -> AsyncIterator[t.SeedEval]:
         """The rollouts of a candidate."""

@@ -50,6 +50,7 @@ class Client:
         self.checkups = Checkups(self._http)
         self.schedules = Schedules(self._http)
         self.runs = Runs(self._http)
+        self.reviews = Reviews(self._http)
         self.datasets = Datasets(self._http)
         self._prompts = SyncPrompts(self._http)
 
@@ -74,6 +75,14 @@ class Client:
     def compare(self, a: str, b: str) -> t.Comparison:
         """Whether `b` is better than `a`: evaluations, sessions, candidates or deployments."""
         return cast(t.Comparison, self._http.json(requests.compare(a, b)))
+
+    def compare_many(self, *ids: str, baseline: Optional[str] = None) -> t.ManyComparison:
+        """Up to eight evaluations, sessions, candidates or deployments beside one of them, by default the first."""
+        return cast(t.ManyComparison, self._http.json(requests.compare_many(ids, baseline)))
+
+    def compared_rows(self, *ids: str, baseline: Optional[str] = None, **filters: Any) -> t.ComparedRows:
+        """A page of the rows of `compare_many`, with all answers: `outcome`, `column`, `q`, `limit`, `cursor`."""
+        return cast(t.ComparedRows, self._http.json(requests.compared_rows(ids, baseline, filters)))
 
     def health(self) -> t.Health:
         """What is slow or failing now, and which jobs and deployments it affects."""
@@ -150,6 +159,12 @@ class Evaluations(_Collection):
 
     def create(self, *, idempotency_key: Optional[str] = None, **request: Unpack[t.EvaluationRequest]) -> Evaluation:
         return Evaluation(self._http, self._create(request, idempotency_key)["job_id"])
+
+    def try_rows(
+        self, *, rows: int = 5, idempotency_key: Optional[str] = None, **request: Unpack[t.EvaluationRequest]
+    ) -> t.Tried:
+        """The answers to a few rows, within a minute; lists leave the evaluation out."""
+        return cast(t.Tried, self._http.json(requests.try_rows(request, rows, idempotency_key)))
 
     def handle(self, job_id: str) -> Evaluation:
         return Evaluation(self._http, job_id)
@@ -239,6 +254,39 @@ class Runs(_Collection):
         """
         body = {"action": action, **named}
         return cast(Dict[str, Any], self._http.json(requests.call("POST", f"{self._collection}/commands", body)))
+
+
+class Reviews(_Collection):
+    """What people say of rows of jobs and of live answers."""
+
+    _collection = requests.REVIEWS
+
+    def put(
+        self,
+        job_id: str,
+        subject_id: str,
+        *,
+        verdict: Optional[str] = None,
+        note: Optional[str] = None,
+        corrected: Optional[str] = None,
+        by: Optional[str] = None,
+    ) -> t.Review:
+        """Says something of a row's trace or of a live answer; replaces what the same reviewer said."""
+        body = {"verdict": verdict, "note": note, "corrected": corrected, "by": by}
+        return cast(t.Review, self._http.json(requests.review("PUT", job_id, subject_id, body)))
+
+    def delete(self, job_id: str, subject_id: str, by: Optional[str] = None) -> None:
+        """Takes a review back."""
+        self._http.json(requests.review("DELETE", job_id, subject_id, by=by))
+
+    def list(self, **query: Any) -> Iterator[t.Review]:
+        """Reviews, newest first: of a `job_id`, a `verdict`, or `by` somebody."""
+        return self._list(query)
+
+    def queue(self, job_id: str, **query: Any) -> t.ReviewQueue:
+        """What is to be reviewed next, and how much is done and left."""
+        wanted = {"job_id": job_id, **query}
+        return cast(t.ReviewQueue, self._http.json(requests.call("GET", f"{self._collection}/queue", query=wanted)))
 
 
 class Datasets(_Collection):

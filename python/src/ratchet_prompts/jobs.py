@@ -112,14 +112,18 @@ class RunningJob(Job):
     def trace(self, trace_id: str) -> Any:
         return self._read("traces", trace_id)
 
+    def request(self, candidate_id: Optional[str] = None) -> t.JobRequest:
+        """The request, to send again; with a candidate of a search, that of a branch."""
+        return cast(t.JobRequest, self._read("request", candidate_id=candidate_id))
+
     def rows_summary(self, **filters: Any) -> t.RowsSummary:
         """Counts of its rows by group, by label and by feedback."""
         return cast(t.RowsSummary, self._read(self._rows, "summary", **requests.row_filter(filters)))
 
-    def rows_dataset(self, **filters: Any) -> t.Dataset:
-        """A data set of the rows that pass a filter."""
+    def rows_dataset(self, **filters: Any) -> t.RowsDataset:
+        """A data set of the rows that pass a filter; `corrected=True`: with the corrected answers of reviews."""
         request = requests.row_dataset(self._collection, self.id, self._rows, filters)
-        return cast(t.Dataset, self._http.json(request))
+        return cast(t.RowsDataset, self._http.json(request))
 
 
 class Session(RunningJob):
@@ -165,6 +169,10 @@ class Session(RunningJob):
     def candidate(self, candidate_id: str) -> Any:
         """A candidate with its messages and its origin."""
         return self._read("candidates", candidate_id)
+
+    def changes(self, candidate_id: str, against: str = "baseline") -> Any:
+        """The edits that make a candidate's prompt of an earlier one, with evidence."""
+        return self._read("candidates", candidate_id, "changes", against=against)
 
     def seed_evals(self, candidate_id: str) -> Iterator[t.SeedEval]:
         """The rollouts of a candidate."""

@@ -55,6 +55,13 @@ async function readQuotas(tx: Tx, payer: Payer): Promise<SpentQuota[]> {
   );
 }
 
+/** The first quota of an organization or a key that is used up; null: none. */
+export async function readSpentQuota(tx: Tx, payer: Payer): Promise<SpentQuota | null> {
+  return (await readQuotas(tx, payer)).find(isSpent) ?? null;
+}
+
+const isSpent = ({ used, limit }: SpentQuota) => used >= limit;
+
 /** The maximum delay of a new quota. */
 const cachedMs = 5_000;
 const cachedPayers = 10_000;
@@ -77,7 +84,7 @@ export function createSpendCheck(
     const read = () => db.orgApart(payer.orgId, (tx) => readQuotas(tx, payer));
     const quotas = await shared(name, () => retryTransient(read, { patienceMs, onRetry }));
     if (quotas.length === 0) unlimited.set(name, true, since);
-    return { isLimited: quotas.length > 0, spent: quotas.find(({ used, limit }) => used >= limit) ?? null };
+    return { isLimited: quotas.length > 0, spent: quotas.find(isSpent) ?? null };
   };
 }
 

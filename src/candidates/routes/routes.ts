@@ -6,9 +6,10 @@ import type { JobRow } from '../../jobs/store/jobs.js';
 import { readSeedEvals, type SeedEval } from '../store/lineage.js';
 import { readCandidates, readPrompt } from '../store/reads.js';
 import type { JobRoute } from '../../jobs/routes/kind.js';
+import { candidateOf, noCandidate } from './candidate-of.js';
+import { registerChanges, type MeasuredRows } from './changes.js';
 import { decisionView } from './decision-view.js';
 import type { App, HttpDeps } from '../../platform/http/deps.js';
-import { refuse } from '../../platform/http/server/errors.js';
 import { numberedPage, parseCursor } from '../../platform/http/server/pages.js';
 import { problems } from '../../platform/http/server/schema.js';
 import { candidateView } from './view.js';
@@ -19,6 +20,8 @@ export interface LineageView<Head> {
   detail: RouteDocs & { read(tx: Tx, job: JobRow<Head>, candidateId: string): Promise<object | null> };
   seedEval: { schema: z.ZodType; view(row: SeedEval): object };
   pareto: RouteDocs & { read(tx: Tx, job: JobRow<Head>): Promise<object> };
+  /** The rows on which its candidates are measured again without an edit; null: on none. */
+  measured: ((tx: Tx, job: JobRow<Head>, candidateId: string) => Promise<MeasuredRows | null>) | null;
 }
 
 interface RouteDocs {
@@ -31,6 +34,7 @@ interface RouteDocs {
 export function registerLineage<Head>(app: App, deps: HttpDeps, route: JobRoute<Head>, view: LineageView<Head>): void {
   registerLists(app, deps, route, view.pareto);
   registerCandidate(app, deps, route, view);
+  registerChanges(app, deps, route, view.measured);
 }
 
 function registerLists<Head>(
@@ -141,14 +145,4 @@ function registerCandidate<Head>(
       return numberedPage(rows, limit, ({ ordinal }) => ordinal, seedEval.view);
     },
   );
-}
-
-/** Rejects malformed ids before the query: Postgres refuses some texts. */
-function candidateOf(candidateId: string): string {
-  if (!/^cand_\w+$/.test(candidateId)) throw noCandidate(candidateId);
-  return candidateId;
-}
-
-function noCandidate(candidateId: string) {
-  return refuse.notFound(`candidate ${candidateId.slice(0, 100)}`);
 }

@@ -1,12 +1,13 @@
 /** Parts of responses that jobs with a search share. */
 import type { z } from 'zod';
 import type { budgetViewSchema, plannedComparisonSchema } from '../../contracts/search.js';
+import { phaseOfSearch } from '../../core/jobs/phase.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import type { SearchSettings } from '../../core/algorithms/index.js';
 import { rowsForTenth } from '../../core/math/least-shown.js';
 import { plannedComparison } from '../../core/search/comparison.js';
 import type { BudgetSpec } from '../../core/jobs/spec.js';
-import { costBudgetView } from '../../jobs/routes/view.js';
+import { costBudgetView, phaseView } from '../../jobs/routes/view.js';
 import type { CostBudget } from '../../jobs/store/cost-budget.js';
 import type { JobRow } from '../../jobs/store/jobs.js';
 
@@ -29,6 +30,10 @@ export function budgetView(
     ...costBudgetView(cost),
   };
 }
+
+/** The phase of an open search. */
+export const searchPhaseView = (job: Pick<JobRow, 'status' | 'projection' | 'sinceStep'>) =>
+  phaseView(job, phaseOfSearch(job.projection.phase, job.sinceStep));
 
 /** The best measured reward. */
 export function bestView({ projection: { bestReward = null, bestInterval = null } }: SearchJob) {

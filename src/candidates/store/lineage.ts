@@ -13,6 +13,7 @@ import { feedbackOf } from './reflection-examples.js';
 export interface Ancestor extends Record<string, unknown> {
   id: string;
   leverVersion: number;
+  generation: number;
   parentIds: string[];
   messages: Message[] | null;
   demos: Demo[];
@@ -33,7 +34,7 @@ export async function readAncestry(tx: Tx, jobId: string, candidateId: string): 
        union
        select parent from candidates c join line on line.id = c.id, unnest(c.parent_ids) as parent where c.job_id = $1
      )
-     select c.id, c.lever_version as "leverVersion", c.parent_ids as "parentIds", c.messages, coalesce(c.demos, '[]') as demos,
+     select c.id, c.lever_version as "leverVersion", c.generation, c.parent_ids as "parentIds", c.messages, coalesce(c.demos, '[]') as demos,
             c.graph, c.edits, c.detail->'reflection' as reflection, c.detail ? 'given' as "isGiven"
        from candidates c join line on line.id = c.id where c.job_id = $1 order by c.lever_version`,
     [jobId, candidateId],

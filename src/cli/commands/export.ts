@@ -14,7 +14,7 @@ import { tracesIn } from '../export/archive.js';
 import type { ExportForm, PromptForm } from '../export/forms.js';
 import { langfuseBatches } from '../export/langfuse-traces.js';
 import { mlflowEvaluation, mlflowSession } from '../export/mlflow.js';
-import { promptfooMessages } from '../export/promptfoo.js';
+import { promptfooConfig } from '../export/promptfoo.js';
 import { note, say } from '../service/output.js';
 import { reasonOf, requireWritable, writeText } from '../task/output-file.js';
 import { promptText, type Prompt } from '../task/prompt-file.js';
@@ -31,12 +31,7 @@ const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 const prompts: Record<PromptForm, (source: Source) => string> = {
   'prompt.txt': ({ messages }) => promptText({ messages }, 'prompt.txt'),
   json: ({ messages }) => json({ messages }),
-  /** A promptfooconfig.yaml: JSON is YAML. */
-  promptfoo: ({ messages, policy, inputs }) =>
-    json({
-      prompts: [JSON.stringify(promptfooMessages(messages, inputs))],
-      providers: [`${policy.provider}:${policy.model}`],
-    }),
+  promptfoo: promptfooConfig,
   /** The body of Langfuse's `POST /api/public/v2/prompts`. */
   langfuse: ({ messages, policy, sessionId }) =>
     json({ type: 'chat', name: sessionId, prompt: messages, config: { model: policy.model }, labels: [] }),

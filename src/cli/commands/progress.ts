@@ -1,5 +1,6 @@
 import { SingleBar } from 'cli-progress';
 import type { Answer, Event, SessionHandle } from '../../client/index.js';
+import { phaseNames, progressInWords } from '../../core/jobs/phase.js';
 import { decimal, dollars, meanText, note } from '../service/output.js';
 
 export type SessionState = Answer<'getSession'>;
@@ -23,8 +24,9 @@ export async function followSession(session: SessionHandle): Promise<SessionStat
     hideCursor: true,
     stream: process.stderr,
   });
-  const show = () => bar.update(state.progress.rollouts_completed, { text: textOf(state) });
-  if (isLive) bar.start(total, state.progress.rollouts_completed, { text: textOf(state) });
+  const text = () => [phaseOf(state), textOf(state)].join('');
+  const show = () => bar.update(state.progress.rollouts_completed, { text: text() });
+  if (isLive) bar.start(total, state.progress.rollouts_completed, { text: text() });
   try {
     let readAt = Date.now();
     let shown: number | null = null;
@@ -49,6 +51,11 @@ export async function followSession(session: SessionHandle): Promise<SessionStat
   } finally {
     if (isLive) bar.stop();
   }
+}
+
+/** Empty once the session has ended. */
+function phaseOf({ progress: { phase, generation } }: SessionState): string {
+  return phase === null ? '' : `${phaseNames[phase.name]} ${progressInWords(phase, generation)} | `;
 }
 
 function textOf({

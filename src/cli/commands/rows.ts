@@ -125,7 +125,7 @@ export async function rows(
 }
 
 /** Rows as CSV (RFC 4180), with a head. */
-function csvOf(found: readonly ShownRow[]): string {
+export function csvOf(found: readonly object[]): string {
   const [first] = found;
   if (!first) return '';
   const cell = (value: unknown): string => {

@@ -3,6 +3,22 @@ import type { Message } from '../../core/prompts/message.js';
 import { columnFinder } from '../../core/prompts/row-template.js';
 import { isPlainName, parseTemplate, type IsInput } from '../../core/prompts/template.js';
 
+interface PromptfooSource {
+  messages: readonly Message[];
+  policy: { provider: string; model: string };
+  /** The columns of the rows; empty: a container has them. */
+  inputs: readonly string[];
+}
+
+/** A promptfooconfig.yaml: JSON is YAML. */
+export function promptfooConfig({ messages, policy, inputs }: PromptfooSource): string {
+  const config = {
+    prompts: [JSON.stringify(promptfooMessages(messages, inputs))],
+    providers: [`${policy.provider}:${policy.model}`],
+  };
+  return `${JSON.stringify(config, null, 2)}\n`;
+}
+
 /**
  * Messages that Nunjucks renders to what the service sends. `inputs`: the columns; empty: a
  * container's prompt, whose `{{name}}` stay variables.

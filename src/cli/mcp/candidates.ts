@@ -1,4 +1,5 @@
 import { GraphHandle, SessionHandle, type Ratchet } from '../../client/index.js';
+import { changeLines } from '../../core/prompts/changes/report.js';
 import { ConfigError } from '../../service/config.js';
 import { jobOf } from '../commands/jobs.js';
 
@@ -21,6 +22,14 @@ export async function candidatesOf(client: Ratchet, id: string, query: Page) {
     }),
   );
   return { candidates, next_cursor };
+}
+
+/** A candidate, with its edits of the baseline as lines. */
+export async function candidateOf(client: Ratchet, id: string, candidateId: string) {
+  const search = searchOf(client, id);
+  const detail = await search.candidate(candidateId);
+  const isKnown = 'prompts' in detail || detail.messages !== null;
+  return { ...detail, changes: isKnown ? changeLines(await search.changes(candidateId)) : [] };
 }
 
 /** The search of an id. */

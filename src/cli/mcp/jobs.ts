@@ -3,6 +3,7 @@ import type { McpServer, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Answer } from '../../client/index.js';
 import { kindOf } from '../../core/jobs/kinds.js';
+import { phaseNames, progressInWords } from '../../core/jobs/phase.js';
 import { control, jobOf, newestJobs } from '../commands/jobs.js';
 import { hasEnded } from '../service/status.js';
 import { answer, reads } from './answer.js';
@@ -111,7 +112,7 @@ async function watch({ client }: Connection, id: string, until: number, { mcpReq
     const progressToken = mcpReq._meta?.progressToken;
     if (progressToken !== undefined && rollouts > reported) {
       reported = rollouts;
-      const message = `${job.status}: ${rollouts} rollouts`;
+      const message = [`${job.status}: ${rollouts} rollouts`, ...phaseOf(job)].join(', ');
       await mcpReq.notify({
         method: 'notifications/progress',
         params: { progressToken, progress: rollouts, message },
@@ -120,6 +121,14 @@ async function watch({ client }: Connection, id: string, until: number, { mcpReq
     if (hasEnded(job.status) || performance.now() >= until || mcpReq.signal.aborted) return job;
     await delay(pollMs);
   }
+}
+
+/** Its phase in words; empty: it has none now. */
+function phaseOf(job: Job): string[] {
+  if (!('progress' in job) || job.progress.phase === null) return [];
+  const { phase } = job.progress;
+  const round = 'generation' in job.progress ? job.progress.generation : 0;
+  return [`${phaseNames[phase.name]} ${progressInWords(phase, round)}`];
 }
 
 /** The rollouts of a job that have ended; 0: it has none. */

@@ -7,7 +7,7 @@ import { rowGroups } from '../../core/rows/groups.js';
 import { jobOf, resultsOf } from '../commands/jobs.js';
 import { readRows } from '../commands/rows.js';
 import { answer, reads } from './answer.js';
-import { candidatesOf, searchOf } from './candidates.js';
+import { candidateOf, candidatesOf } from './candidates.js';
 import { fields, id } from './inputs.js';
 import { lowestOf, lowestShown } from './lowest.js';
 import type { ToolService } from './service.js';
@@ -16,6 +16,7 @@ import { jobView, sessionResultsView } from './views.js';
 const ofSearch = z.string().describe('Id of a session (ses_…) or a graph job (grf_…).');
 const candidatesShown = 10;
 const rowsShown = 20;
+const mostColumns = 8;
 /** An agent asks for a trace to read its texts. */
 const longestTrace = 20_000;
 
@@ -66,13 +67,14 @@ export function registerResultTools(server: McpServer, service: ToolService): vo
   server.registerTool(
     'candidate',
     {
-      description: 'A candidate with its whole prompt, its differences from its parents, and the proposal behind it.',
+      description:
+        'A candidate with its whole prompt, its differences from its parents, the proposal behind it, and its edits of the baseline: who wrote each, from which row, and the rows won and lost.',
       inputSchema: z.strictObject({ id: ofSearch, candidate_id: z.string() }),
       annotations: reads,
     },
     ({ id, candidate_id: candidate }) =>
       service.use(async ({ client }) =>
-        answer(await searchOf(client, id).candidate(candidate), { whole: ['messages', 'prompts'] }),
+        answer(await candidateOf(client, id, candidate), { whole: ['messages', 'prompts'] }),
       ),
   );
 
@@ -86,17 +88,27 @@ export function registerResultTools(server: McpServer, service: ToolService): vo
     ({ id, trace_id: trace }) => service.use(({ client }) => traceAnswer(client, id, trace)),
   );
 
+  registerCompare(server, service);
+}
+
+function registerCompare(server: McpServer, service: ToolService): void {
   server.registerTool(
     'compare',
     {
-      description: 'Whether b is better than a, row by row with a 95 % interval.',
+      description:
+        'Which of two to eight is better than the baseline, row by row with 95 % intervals and p-values corrected for their number. Read against_baseline of each column.',
       inputSchema: z.strictObject({
-        a: z.string().describe('An evaluation, session, graph job, candidate, or deployment by id or name.'),
-        b: z.string(),
+        ids: z
+          .array(z.string())
+          .min(2)
+          .max(mostColumns)
+          .describe('Evaluations, sessions, graph jobs, candidates, or deployments by id or name.'),
+        baseline: z.string().optional().describe('The one of ids to compare with. Default: the first.'),
       }),
       annotations: reads,
     },
-    ({ a, b }) => service.use(async ({ client }) => answer(await client.compare(a, b))),
+    ({ ids, baseline }) =>
+      service.use(async ({ client }) => answer(await client.compareMany(ids, { ...(baseline && { baseline }) }))),
   );
 }
 

@@ -11,7 +11,7 @@ import { registerTaskTools } from './tasks.js';
 
 const instructions = `Ratchet improves and evaluates prompts on rows of data, and serves the winner.
 
-1. evaluate a prompt file on a file of rows with a scorer; watch the job until it has ended.
+1. try_prompt shows the answers of a prompt file to a few rows; evaluate scores it on all rows of a file; watch the job until it has ended.
 2. optimize searches a better prompt; watch it; results has the best prompt and a verdict on held-out rows.
 3. compare two jobs before you change what is in use: only the verdict "better" is evidence.
 4. deploy serves a prompt under a name behind OpenAI's chat completions; migrate moves it to another model.

@@ -1,6 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { startEvaluation } from '../commands/evaluate.js';
+import { askRows } from '../try/command.js';
 import { startSession } from '../commands/optimize.js';
 import type { Files } from '../task/files.js';
 import { defaultScorer } from '../../scorers/forms.js';
@@ -45,6 +46,24 @@ export function registerTaskTools(server: McpServer, service: ToolService, files
       return service.use(async ({ client }) =>
         answer({ id: await startEvaluation(client, await taskFields(client, task), prompt, { name }) }),
       );
+    },
+  );
+
+  server.registerTool(
+    'try_prompt',
+    {
+      description:
+        'The answers of a prompt to a few rows, with expected values and rewards, within a minute: the cheap look before evaluate and optimize.',
+      inputSchema: taskSchema
+        .omit({ name: true })
+        .extend({ rows: z.int().min(1).max(20).default(5).describe('How many rows.') }),
+    },
+    async ({ rows, ...options }) => {
+      const task = await taskOf(options, files);
+      const prompt = await promptOf(task);
+      return service.use(async ({ client }) => {
+        return answer(await askRows(client, await taskFields(client, task), prompt, rows));
+      });
     },
   );
 

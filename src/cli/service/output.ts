@@ -50,9 +50,10 @@ export function dollars(usd: number | null): string {
 /** How far a judge can be trusted; null: it was not measured. */
 export function agreementText(agreement: Answer<'getSession'>['judge_agreement']): string | null {
   if (!agreement) return null;
-  const { outputs, accuracy, kappa, better_than_chance: isBetter } = agreement;
+  const { basis, outputs, accuracy, kappa, better_than_chance: isBetter } = agreement;
+  const whose = basis === 'reviews' ? "people's reviews" : 'the labels';
   const verdict = isBetter ? 'better than chance' : 'no better than chance';
-  return `Judge: agrees with the labels on ${decimal(accuracy)} of ${outputs} outputs (kappa ${decimal(kappa)}), ${verdict}`;
+  return `Judge: agrees with ${whose} on ${decimal(accuracy)} of ${outputs} outputs (kappa ${decimal(kappa)}), ${verdict}`;
 }
 
 /** A 95 % interval. */

@@ -2,6 +2,13 @@ import type { ErrorRow } from './row.js';
 
 /** Codes of rollouts: why a container, a model or a scorer gave no reward. */
 export const rolloutCodes = {
+  timed_out: {
+    status: [],
+    at: ['rows'],
+    retry: true,
+    meaning: 'A row of a try has no answer at the deadline',
+    remedy: 'Try fewer rows, or a faster model',
+  },
   container_unreachable: {
     status: [],
     at: ['error_details', 'error_code'],

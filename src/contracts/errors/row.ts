@@ -1,5 +1,5 @@
-/** Where a code is read: in an answer, a job's state, a rollout's trace, or a schedule's runs. */
-export type ErrorPlace = 'problem' | 'error_details' | 'error_code' | 'last_runs';
+/** Where a code is read: in an answer, a job, a rollout's trace, a schedule's runs, or a try. */
+export type ErrorPlace = 'problem' | 'error_details' | 'error_code' | 'last_runs' | 'rows';
 
 /** What a code means to its reader. */
 export interface ErrorRow {

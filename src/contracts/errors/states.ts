@@ -34,7 +34,8 @@ export const stateCodes = {
     status: [409],
     at: ['problem'],
     retry: false,
-    meaning: "No request made this job: it belongs to a deployment's gate, a migration or a checkup",
+    meaning:
+      "No request made this job: it belongs to a deployment's gate, a migration or a checkup, or it evaluates a prompt without an edit",
     remedy: 'Create an evaluation',
   },
   not_extendable: {
@@ -72,6 +73,14 @@ export const stateCodes = {
     meaning: 'The job has no evaluated candidate yet',
     remedy: 'Wait until it has one',
   },
+  no_ablation: {
+    status: [409],
+    at: ['problem'],
+    retry: false,
+    meaning:
+      'A prompt of the session cannot be evaluated without an edit: live traffic, a container with a key, or a deleted data set',
+    remedy: 'Create an evaluation with the messages',
+  },
   reward_conflict: {
     status: [409],
     at: ['problem'],
@@ -83,8 +92,8 @@ export const stateCodes = {
     status: [404],
     at: ['problem'],
     retry: false,
-    meaning: 'No row of the job passes the filter',
-    remedy: 'Widen the filter',
+    meaning: 'No row of the job passes the filter, or none with a right expected value is left',
+    remedy: 'Widen the filter, or correct expected values',
   },
   rows_in_container: {
     status: [409],

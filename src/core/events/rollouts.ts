@@ -52,10 +52,13 @@ function seedCompleted(
 }
 
 function summary({ seed, task_id: task, status, reward, error }: FinishedRollout): string {
-  const result = status === 'succeeded' ? `reward ${reward}` : `failed: ${error?.message ?? 'no reason recorded'}`;
+  const result =
+    status === 'succeeded' ? `reward ${rounded(reward)}` : `failed: ${error?.message ?? 'no reason recorded'}`;
   if (seed === null) return result;
   return task == null ? `seed ${seed}: ${result}` : `task ${task} (seed ${seed}): ${result}`;
 }
+
+const rounded = (reward: number | null): string => String(reward === null ? null : Number(reward.toFixed(4)));
 
 function commonFields({ id, seed, task_id, status, reward, error }: FinishedRollout) {
   const task = task_id != null && { task_id };
@@ -78,7 +81,7 @@ export function rewardReceived({
   return {
     key: `reward:${rewardId}`,
     type: 'reward_received',
-    message: `reward ${reward} received${rolloutId === null ? '' : ` for ${rolloutId}`}`,
+    message: `reward ${rounded(reward)} received${rolloutId === null ? '' : ` for ${rolloutId}`}`,
     data: {
       reward_id: rewardId,
       reward,

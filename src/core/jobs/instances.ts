@@ -37,26 +37,30 @@ function decidingSeeds(spec: JobSpec): number[] {
   return (heldoutSeeds.length > 0 ? heldoutSeeds : evaluationSeeds).toSorted((a, b) => a - b);
 }
 
-/** Why equal seeds of `a` and `b` are not the same instances, said of `b`; null: they are. */
-export function instancesProblem(a: Instances, b: Instances): string | null {
+/**
+ * Why equal seeds of `a` and `b` are not the same instances, said of `b`; null: they are.
+ * `nameOfA`: how the text names `a`.
+ */
+export function instancesProblem(a: Instances, b: Instances, nameOfA = 'side a'): string | null {
   const isEqual = (left: unknown, right: unknown) => canonicalJson(left) === canonicalJson(right);
   if (isEqual(a, b)) return null;
   if (a.kind === 'rows' && b.kind === 'rows') {
-    if (a.datasetId !== b.datasetId) return `runs on the data set ${b.datasetId}, but side a runs on ${a.datasetId}`;
-    return 'is scored differently from side a: compare jobs with the same scorer and the same column of right answers';
+    if (a.datasetId !== b.datasetId)
+      return `runs on the data set ${b.datasetId}, but ${nameOfA} runs on ${a.datasetId}`;
+    return `is scored differently from ${nameOfA}: compare jobs with the same scorer and the same column of right answers`;
   }
   if (a.kind === 'container' && b.kind === 'container') {
-    if (a.url !== b.url) return `runs in the container ${b.url}, but side a in ${a.url}`;
-    if (a.envName !== b.envName) return `has env_name ${nameOf(b.envName)}, but side a has ${nameOf(a.envName)}`;
-    return 'has another env_config than side a, so its seeds may be other instances';
+    if (a.url !== b.url) return `runs in the container ${b.url}, but ${nameOfA} in ${a.url}`;
+    if (a.envName !== b.envName) return `has env_name ${nameOf(b.envName)}, but ${nameOfA} has ${nameOf(a.envName)}`;
+    return `has another env_config than ${nameOfA}, so its seeds may be other instances`;
   }
   if (a.kind === 'tasks' && b.kind === 'tasks') {
-    if (a.tasks !== b.tasks) return 'has other tasks than side a: compare graph jobs with the same data set';
-    return 'has another verifier than side a: compare graph jobs with the same verifier_config';
+    if (a.tasks !== b.tasks) return `has other tasks than ${nameOfA}: compare graph jobs with the same data set`;
+    return `has another verifier than ${nameOfA}: compare graph jobs with the same verifier_config`;
   }
   if (a.kind === 'traffic' && b.kind === 'traffic')
     return 'runs on live traffic of another session: seeds of live traffic are compared within one session only';
-  return `runs on ${nouns[b.kind]}, but side a runs on ${nouns[a.kind]}: equal seeds are not the same instances`;
+  return `runs on ${nouns[b.kind]}, but ${nameOfA} runs on ${nouns[a.kind]}: equal seeds are not the same instances`;
 }
 
 const nouns = {

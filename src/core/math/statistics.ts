@@ -71,21 +71,30 @@ const leastUnequal = 5;
 export function testPaired(left: readonly number[], right: readonly number[]): Tested {
   const differences = differencesOf(left, right);
   const sample = ofPairs(differences);
-  const { variance } = sample;
   if (sample.count > 1 && differences.every((difference) => difference === 0)) return ofEqualPairs(left);
-  const rowsNeeded = rowsToShow(sample.mean, variance);
+  const rowsNeeded = rowsToShow(sample.mean, sample.variance);
   const comparison = { ...possible(compareToZero(sample), left, right), rowsNeeded };
-  const unequal = differences.filter((difference) => difference !== 0);
+  return isShown(pairedVerdictP(left, right)) ? comparison : withZero(comparison);
+}
+
+/** Whether a p-value is rare enough for a verdict. */
+export const isShown = (p: number): boolean => p <= bothWays;
+
+/** The p-value that decides in `testPaired`: the interval excludes 0 if it `isShown`. */
+export function pairedVerdictP(left: readonly number[], right: readonly number[]): number {
+  const differences = differencesOf(left, right);
+  const { count, mean: difference, variance } = ofPairs(differences);
+  const unequal = differences.filter((each) => each !== 0);
+  if (unequal.length === 0) return 1;
   const [size = 0] = unequal.map(Math.abs);
-  const isOneSize = unequal.every((difference) => Math.abs(Math.abs(difference) - size) <= 1e-9 * size);
-  const won = unequal.filter((difference) => difference > 0).length;
+  const isOneSize = unequal.every((each) => Math.abs(Math.abs(each) - size) <= 1e-9 * size);
+  const student = studentP(difference, Math.sqrt(variance / count), count - 1);
+  if (!isOneSize) return unequal.length >= leastUnequal ? student : 1;
+  const won = unequal.filter((each) => each > 0).length;
   const lost = unequal.length - won;
-  const coins = tailOf(2 * sample.count, sample.count + won - lost);
-  const isExact = mcNemar(won, lost) <= bothWays || 2 * coins.beyond + 2 * coins.at <= bothWays;
-  const error = Math.sqrt(variance / Math.max(1, sample.count));
-  const isShown =
-    (isOneSize ? isExact : unequal.length >= leastUnequal) && isRare(sample.mean, error, sample.count - 1);
-  return isShown ? comparison : withZero(comparison);
+  const coins = tailOf(2 * count, count + won - lost);
+  const exact = Math.min(1, mcNemar(won, lost), 2 * coins.beyond + 2 * coins.at);
+  return Math.max(exact, student);
 }
 
 const differencesOf = (left: readonly number[], right: readonly number[]) =>
@@ -127,10 +136,6 @@ export function unpairedP(left: readonly number[], right: readonly number[]): nu
 function withZero<Interval extends Comparison>(comparison: Interval): Interval {
   return { ...comparison, low: Math.min(0, comparison.low), high: Math.max(0, comparison.high) };
 }
-
-/** Whether Student's t shows the difference. */
-const isRare = (difference: number, error: number, freedom: number): boolean =>
-  studentP(difference, error, freedom) <= bothWays;
 
 /** Two-sided, exact for normal values; 1 without freedom. */
 function studentP(difference: number, error: number, freedom: number): number {
@@ -206,7 +211,7 @@ export function compareIndependent(left: Sample, right: Sample): Tested {
   if (freedom < 1) return { ...interval(difference, error, freedom), rowsNeeded: null };
   const rowsNeeded = rowsToShow(difference, left.variance + right.variance);
   const comparison = { ...interval(difference, error, freedom), rowsNeeded };
-  return isRare(difference, error, freedom) ? comparison : withZero(comparison);
+  return isShown(studentP(difference, error, freedom)) ? comparison : withZero(comparison);
 }
 
 /** The standard error of a difference of means, and its degrees of freedom; below 1: unknown. */

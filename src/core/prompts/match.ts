@@ -170,7 +170,7 @@ function uniqueIndexes(row: Int32Array, from: number, to: number): Map<number, n
 }
 
 /** The longest subsequence of pairs, given by ascending second, whose firsts ascend too. */
-function longestAscending(pairs: readonly [number, number][]): [number, number][] {
+export function longestAscending(pairs: readonly [number, number][]): [number, number][] {
   const ends: number[] = [];
   const before: number[] = [];
   for (const [index, [first]] of pairs.entries()) {

@@ -1,5 +1,9 @@
 /** Which rows pass a filter. */
+import type { ReviewVerdict } from '../../contracts/review.js';
 import type { RowGroup } from './groups.js';
+
+/** any: with a verdict of somebody. none: without. */
+export type ReviewFilter = ReviewVerdict | 'any' | 'none';
 
 /** Absent fields pass all rows. */
 export interface RowFilter {
@@ -13,6 +17,7 @@ export interface RowFilter {
   otherAnswers?: boolean | undefined;
   /** The text of a cluster. */
   feedback?: string | undefined;
+  review?: ReviewFilter | undefined;
   /** A part of a text. */
   part?: string | undefined;
 }
@@ -21,6 +26,8 @@ export interface RowFilter {
 export interface FilteredRow {
   group: RowGroup;
   seen: boolean;
+  /** What people say of the shown answer. */
+  verdicts: readonly ReviewVerdict[];
   /** null: not read, which no filter of texts passes. */
   texts: {
     expected: string | null;
@@ -34,16 +41,16 @@ export interface FilteredRow {
 }
 
 /** Parts of a filter that a summary counts by. */
-type Facet = 'group' | 'seen' | 'table' | 'feedback';
+type Facet = 'group' | 'seen' | 'table' | 'feedback' | 'review';
 
 /** Whether a filter looks at texts. */
-export function readsTexts({ group: _group, seen: _seen, ...ofTexts }: RowFilter): boolean {
+export function readsTexts({ group: _group, seen: _seen, review: _review, ...ofTexts }: RowFilter): boolean {
   return Object.values(ofTexts).some((wanted) => wanted !== undefined);
 }
 
 /** Whether a row passes; `but`: without this part of the filter. */
 export function passes(row: FilteredRow, filter: RowFilter, but?: Facet): boolean {
-  const { group, seen, expected, answered, otherAnswers, feedback, part } = filter;
+  const { group, seen, expected, answered, otherAnswers, feedback, review, part } = filter;
   const { texts } = row;
   return (
     (but === 'group' || group === undefined || row.group === group) &&
@@ -51,9 +58,15 @@ export function passes(row: FilteredRow, filter: RowFilter, but?: Facet): boolea
     (but === 'table' || expected === undefined || texts?.expected === expected) &&
     (but === 'table' || answered === undefined || texts?.column === answered) &&
     (but === 'table' || otherAnswers === undefined || otherAnswers === hasOtherAnswer(texts)) &&
+    (but === 'review' || review === undefined || isReviewed(row, review)) &&
     (but === 'feedback' || feedback === undefined || texts?.cluster === feedback) &&
     (part === undefined || texts?.hasPart === true)
   );
+}
+
+function isReviewed({ verdicts }: FilteredRow, review: ReviewFilter): boolean {
+  if (review === 'none') return verdicts.length === 0;
+  return review === 'any' ? verdicts.length > 0 : verdicts.includes(review);
 }
 
 const hasOtherAnswer = (texts: FilteredRow['texts']): boolean =>

@@ -1,7 +1,7 @@
 /** The comparison of two candidates on the seeds that both ran. */
 import { meanInterval, type Interval } from '../math/mean-interval.js';
 import { exceeds, mean } from '../math/rewards.js';
-import { sampleOf, testPaired } from '../math/statistics.js';
+import { pairedVerdictP, sampleOf, testPaired } from '../math/statistics.js';
 import { leastShown } from '../math/least-shown.js';
 import type { SearchConfig } from './config.js';
 import type { SearchVerdict } from './protocol.js';
@@ -35,6 +35,8 @@ export interface SeedComparison {
   a: ComparedSide;
   b: ComparedSide;
   verdict: SearchVerdict;
+  /** That of the verdict. */
+  p: number;
   won: number;
   lost: number;
   tied: number;
@@ -75,7 +77,6 @@ export function compareBySeed(
   const seeds = unselected.length >= leastSeeds ? unselected : common;
   const [ofA, ofB] = [seeds.map((seed) => a.get(seed)!), seeds.map((seed) => b.get(seed)!)];
   const [rewardsA, rewardsB] = [ofA.map(({ reward }) => reward), ofB.map(({ reward }) => reward)];
-  const [sideA, sideB] = [sideOf(ofA), sideOf(ofB)];
   const won = seeds.filter((_, index) => exceeds(rewardsB[index]!, rewardsA[index]!)).length;
   const lost = seeds.filter((_, index) => exceeds(rewardsA[index]!, rewardsB[index]!)).length;
   const verdict = verdictOf(testPaired(rewardsB, rewardsA), {
@@ -83,10 +84,12 @@ export function compareBySeed(
     baseline: sampleOf(rewardsA),
     winner: sampleOf(rewardsB),
   });
-  return { seeds, a: sideA, b: sideB, verdict, won, lost, tied: seeds.length - won - lost };
+  const p = pairedVerdictP(rewardsB, rewardsA);
+  return { seeds, a: sideOf(ofA), b: sideOf(ofB), verdict, p, won, lost, tied: seeds.length - won - lost };
 }
 
-function sideOf(seeds: readonly SeedMeans[]): ComparedSide {
+/** Means over seeds, of which there is at least one. */
+export function sideOf(seeds: readonly SeedMeans[]): ComparedSide {
   const costs = seeds.flatMap(({ costUsd }) => costUsd ?? []);
   const hasCost = costs.length === seeds.length && seeds.some(({ calls }) => calls > 0);
   const latencies = seeds.flatMap(({ latencyMs }) => latencyMs ?? []).sort((left, right) => left - right);

@@ -242,6 +242,14 @@ export interface SearchVerdict extends Tested {
   winnerInterval: Interval;
 }
 
+/** The open round: its rollouts (0: it waits for proposals), those answered, and their rewards. */
+export interface SearchPhase {
+  name: 'baseline' | 'search' | 'evaluation' | 'heldout';
+  rollouts: number;
+  answered: number;
+  rewardSum: number;
+}
+
 export interface SearchView {
   generation: number;
   totalGenerations: number;
@@ -264,6 +272,7 @@ export interface SearchView {
   /** The tests that are running; absent: none, or over live traffic without instances. */
   tests?: CandidateTest[];
   history: { generation: number; bestReward: number }[];
+  phase?: SearchPhase | null;
 }
 
 /** The limits of a search that can be raised while its state is kept. */

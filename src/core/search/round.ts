@@ -14,6 +14,7 @@ import type {
   RolloutAnswer,
   SearchRequest,
   SearchResponse,
+  SearchPhase,
   Stage,
 } from './protocol.js';
 import { addResults } from './results.js';
@@ -119,6 +120,22 @@ function costsAfter(
     return reward === null || cost === undefined ? [] : [{ candidate: candidateOf.get(ordinal)!, cost }];
   });
   return known.length === 0 ? {} : { costs: addCosts(costs ?? {}, known) };
+}
+
+/** The phase of the open round; null: the search has ended. */
+export function phaseOf({ phase }: Pick<SearchState, 'phase'>): SearchPhase | null {
+  if (!('batches' in phase)) return null;
+  const rewards = Object.values(phase.batches).flatMap((batch) => batch.rewards);
+  const answered = rewards.filter((reward) => reward !== null);
+  const rewardSum = answered.reduce((sum, reward) => sum + reward, 0);
+  return { name: nameOfPhase(phase), rollouts: rewards.length, answered: answered.length, rewardSum };
+}
+
+/** An evaluation beside tests is a part of the search. */
+function nameOfPhase({ name, batches }: Round & { name: string }): SearchPhase['name'] {
+  if (name === 'baseline' || name === 'heldout') return name;
+  const open = stages.filter((stage) => batches[stage]);
+  return open.length > 0 && open.every((stage) => stage === 'evaluation') ? 'evaluation' : 'search';
 }
 
 /** A counted rollout; a failed one has reward 0. */

@@ -5,6 +5,7 @@ import { remainingRollouts } from './budget.js';
 import { evaluationRollouts } from './config.js';
 import type { CandidateTest, SearchVerdict, SearchView } from './protocol.js';
 import { noiseOf, type Results } from './results.js';
+import { phaseOf } from './round.js';
 import type { RatedCandidate, SearchState, SeededState } from './state.js';
 
 interface ViewParts {
@@ -39,6 +40,7 @@ export function searchView(state: SearchState, parts: ViewParts): SearchView {
     estimate: parts.estimate,
     noise: parts.noise,
     verdict: phase.name === 'done' ? parts.verdict() : null,
+    phase: phaseOf(state),
   };
 }
 

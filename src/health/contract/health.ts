@@ -65,11 +65,15 @@ const openJobSchema = z
     last_result_at: timestamp.nullable(),
     ends_at: timestamp
       .nullable()
-      .describe('When max_rollouts is reached at this pace; null: nothing comes, or there is no limit.'),
+      .describe('When the first limit is reached at this pace; null: nothing comes, or there is no limit.'),
+    ends_by: z
+      .enum(['rollouts', 'dollars'])
+      .nullable()
+      .describe('The limit that is reached first: max_rollouts or max_cost_usd. A limit of minutes is not considered.'),
     usd_per_hour: z.number().nullable().describe('The pace times the mean cost of a rollout so far; null: unknown.'),
     total_cost_usd: z.number().nullable(),
     stalled: z.boolean().describe('It runs, and no result has come for 60 s.'),
-    stalled_because: z.string().nullable().describe('What is known of the cause; null: nothing.'),
+    stalled_because: z.string().nullable().describe('What is known of the cause; null: it does not stall.'),
     stuck: stuckSchema,
   })
   .meta({ id: 'OpenJobHealth' });

@@ -1,14 +1,21 @@
 import type { z } from 'zod';
-import { isStalled, paceOf } from '../../core/health/pace.js';
+import { firstEnd, isStalled, paceOf } from '../../core/health/pace.js';
+import { stallCause } from '../../core/health/stall.js';
 import { readCosts } from '../../jobs/store/usage.js';
 import { isoOrNull, keyView, stuckView } from '../../jobs/routes/view.js';
 import { namedModels } from '../../models/routes/retirements/named-models.js';
 import type { Tx } from '../../platform/db/db.js';
 import type { healthSchema } from '../contract/health.js';
-import { listOpenRuns, type OpenRun } from '../store/open-runs.js';
+import { countInFlight, listOpenRuns, type OpenRun } from '../store/open-runs.js';
 
 type View = z.output<typeof healthSchema>;
 type Job = View['jobs'][number];
+
+/** What a stalled job may wait for. */
+export interface Surroundings {
+  providers: View['providers'];
+  hasWorker: boolean;
+}
 
 const most = 200;
 
@@ -16,24 +23,38 @@ const most = 200;
 export async function jobsHealth(
   tx: Tx,
   nowMs: number,
-): Promise<{ jobs: Job[]; withCauses(providers: View['providers']): Job[] }> {
+): Promise<{ jobs: Job[]; withCauses(around: Surroundings): Job[] }> {
   const runs = await listOpenRuns(tx, most);
   const costs = await readCosts(
     tx,
     runs.map(({ id }) => id),
   );
   const jobs = runs.map((run) => view(run, costs.get(run.id) ?? null, nowMs));
-  const withCauses = (providers: View['providers']) =>
-    jobs.map((job) => ({ ...job, stalled_because: job.stalled ? causeOf(job, providers) : null }));
+  const stalled = jobs.filter((job) => job.stalled).map(({ job_id: id }) => id);
+  const inFlight = await countInFlight(tx, stalled);
+  const withCauses = (around: Surroundings) =>
+    jobs.map((job, index) =>
+      job.stalled
+        ? { ...job, stalled_because: causeOf(job, runs[index]!, inFlight.get(job.job_id) ?? 0, around) }
+        : job,
+    );
   return { jobs, withCauses };
 }
 
 function view(run: OpenRun, costUsd: number | null, nowMs: number): Job {
   const { completed, maxRollouts, maxConcurrent, inMinute, before, lastAt, status } = run;
   const [lastMs, startedMs] = [lastAt && +lastAt, +run.startedAt];
-  const remaining = maxRollouts === null ? null : maxRollouts - completed;
-  const { rolloutsPerMinute, endsMs } = paceOf({ lastMs, inMinute, before }, { startedMs, nowMs, remaining });
   const isRunning = status === 'running';
+  const perMinute = isRunning ? paceOf({ lastMs, inMinute, before }, { startedMs, nowMs }) : 0;
+  const usdPerHour = costUsd === null || completed === 0 ? null : (costUsd / completed) * perMinute * 60;
+  const maxUsd = maxCostOf(run);
+  const end = firstEnd(
+    [
+      { by: 'rollouts', left: maxRollouts === null ? null : maxRollouts - completed, perHour: perMinute * 60 },
+      { by: 'dollars', left: maxUsd === null ? null : maxUsd - (costUsd ?? 0), perHour: usdPerHour },
+    ],
+    nowMs,
+  );
   const limit = Math.min(run.limit ?? maxConcurrent, maxConcurrent);
   return {
     job_id: run.id,
@@ -41,30 +62,45 @@ function view(run: OpenRun, costUsd: number | null, nowMs: number): Job {
     name: run.name,
     status,
     created_by: keyView(run.createdBy),
-    models: [
-      ...new Map(
-        namedModels(run.spec).map(({ provider, model }) => [`${provider}/${model}`, { provider, model }]),
-      ).values(),
-    ],
+    models: modelsOf(run),
     concurrency: { limit, max_concurrent: maxConcurrent, lowered_because: run.reason },
     rollouts_completed: completed,
     max_rollouts: maxRollouts,
-    rollouts_per_minute: isRunning ? rolloutsPerMinute : 0,
+    rollouts_per_minute: perMinute,
     last_result_at: isoOrNull(lastAt),
-    ends_at: isRunning && endsMs !== null ? new Date(endsMs).toISOString() : null,
-    usd_per_hour:
-      costUsd === null || completed === 0 ? null : isRunning ? (costUsd / completed) * rolloutsPerMinute * 60 : 0,
+    ends_at: end && new Date(end.atMs).toISOString(),
+    ends_by: end && end.by,
+    usd_per_hour: usdPerHour,
     total_cost_usd: costUsd,
-    stalled: isRunning && !run.isLive && isStalled(lastMs, startedMs, nowMs),
+    stalled: isRunning && !run.isLive && isStalled(lastMs, +run.runsSince, nowMs),
     stalled_because: null,
     stuck: stuckView(run.stuck),
   };
 }
 
-function causeOf(job: Job, providers: View['providers']): string | null {
-  if (job.stuck) return `its workflow task fails: ${job.stuck.message}`;
+function modelsOf({ spec }: OpenRun): Job['models'] {
+  const named = namedModels(spec).map(({ provider, model }) => [`${provider}/${model}`, { provider, model }] as const);
+  return [...new Map(named).values()];
+}
+
+/** null: no limit. */
+const maxCostOf = ({ spec }: OpenRun): number | null => ('budget' in spec ? (spec.budget?.maxCostUsd ?? null) : null);
+
+function causeOf(job: Job, run: OpenRun, inFlight: number, { providers, hasWorker }: Surroundings): string {
   const trouble = providers.find(({ state, job_ids: ids }) => state !== 'ok' && ids.includes(job.job_id));
-  if (trouble)
-    return `${trouble.provider}/${trouble.model} is ${trouble.state}${trouble.because ? ` (${trouble.because})` : ''}`;
-  return job.concurrency.lowered_because;
+  const container = 'container' in run.spec ? run.spec.container : null;
+  const [model] = job.models;
+  return stallCause({
+    stuck: job.stuck && job.stuck.message,
+    hasWorker,
+    trouble:
+      trouble === undefined
+        ? null
+        : `${trouble.provider}/${trouble.model} is ${trouble.state}${trouble.because ? ` (${trouble.because})` : ''}`,
+    loweredBecause: job.concurrency.lowered_because,
+    isPrepared: run.isPrepared,
+    isDriven: run.isDriven,
+    inFlight,
+    answerer: container ? `the container ${container.url}` : model ? `${model.provider}/${model.model}` : 'its model',
+  });
 }

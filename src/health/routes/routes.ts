@@ -57,15 +57,16 @@ export function registerHealthOfCalls(app: App, deps: HttpDeps): void {
 
 async function readHealth(deps: HttpDeps, orgId: string): Promise<OfOrganization> {
   const nowMs = Date.now();
-  const [service, { deployments, jobs, providers }] = await Promise.all([
+  const [service, { deployments, withCauses, providers }] = await Promise.all([
     serviceHealth(deps),
     deps.db.org(orgId, async (tx) => {
       const deployments = await deploymentsHealth(tx, nowMs);
       const runs = await jobsHealth(tx, nowMs);
       const providers = await providersHealth(tx, { jobs: runs.jobs, deployments }, nowMs);
-      return { deployments, providers, jobs: runs.withCauses(providers) };
+      return { deployments, providers, withCauses: runs.withCauses };
     }),
   ]);
+  const jobs = withCauses({ providers, hasWorker: service.checks['worker']?.ok ?? true });
   const state = worst([...providers, ...deployments].map((each) => each.state));
   return { at: new Date(nowMs).toISOString(), state, providers, jobs, deployments, service };
 }

@@ -3,6 +3,7 @@ import type { StoredSpec } from '../../core/jobs/spec.js';
 import type { Status } from '../../core/jobs/status.js';
 import type { Tx } from '../../platform/db/db.js';
 import { keyOf, type NamedKey } from '../../jobs/store/named-keys.js';
+import { readConcurrency } from '../../jobs/store/concurrency.js';
 import { specOfModels } from '../../jobs/store/open-jobs.js';
 import type { Stuck } from '../../jobs/store/stuck.js';
 
@@ -26,6 +27,12 @@ export interface OpenRun extends Record<string, unknown> {
   /** Its rollouts are calls of others, which may not come. */
   isLive: boolean;
   startedAt: Date;
+  /** Its start, its last resumption or its last extension. */
+  runsSince: Date;
+  /** Its container and models are checked. */
+  isPrepared: boolean;
+  /** A worker holds its lease. */
+  isDriven: boolean;
   lastAt: Date | null;
   inMinute: number;
   before: number;
@@ -43,7 +50,11 @@ export async function listOpenRuns(tx: Tx, limit: number): Promise<OpenRun[]> {
             case j.kind when 'evaluation' then jsonb_array_length(j.spec->'seeds')
                         else (j.spec->'search'->>'maxRollouts')::int end as "maxRollouts",
             coalesce(j.spec->>'rollouts' = 'caller', false) as "isLive",
-            coalesce(j.started_at, j.created_at) as "startedAt", c.last_outcome_at as "lastAt",
+            coalesce(j.started_at, j.created_at) as "startedAt", j.started_at is not null as "isPrepared",
+            greatest(coalesce(j.started_at, j.created_at),
+                     (select max(ts) from events e where e.job_id = j.id
+                       and e.key in ('resumed:' || c.pauses, 'extended:' || j.run))) as "runsSince",
+            coalesce(c.lease_expires_at > now(), false) as "isDriven", c.last_outcome_at as "lastAt",
             c.outcomes_in_minute as "inMinute", c.outcomes_before as before
        from jobs j join job_controls c on c.job_id = j.id
       where j.id = any(array(
@@ -53,4 +64,11 @@ export async function listOpenRuns(tx: Tx, limit: number): Promise<OpenRun[]> {
     [limit],
     'list_open_runs',
   );
+}
+
+/** Rollouts in flight by job; of jobs that stand still, which are few. */
+export async function countInFlight(tx: Tx, jobIds: readonly string[]): Promise<Map<string, number>> {
+  if (jobIds.length === 0) return new Map();
+  const counts = await Promise.all(jobIds.map((jobId) => readConcurrency(tx, jobId)));
+  return new Map(counts.map(({ inFlight }, index) => [jobIds[index]!, inFlight]));
 }

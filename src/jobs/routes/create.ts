@@ -5,8 +5,8 @@ import type { JobTrace } from '../../core/jobs/trace.js';
 import type { Tx } from '../../platform/db/db.js';
 import type { Labels } from '../../contracts/labels.js';
 import type { JobRef } from '../store/events.js';
-import { claimForCreate, storeAnswer } from '../../access/store/idempotency.js';
-import { insertJob, newJobId, sizeOf, type NewJob } from '../store/jobs.js';
+import { claimForCreate, storeAnswer, type StoredAnswer } from '../../access/store/idempotency.js';
+import { insertJob, newJobId, sizeOf, type JobOrigin, type NewJob } from '../store/jobs.js';
 import { insertTrace } from '../store/traces.js';
 import { insertWebhook } from '../store/webhooks.js';
 import { putSecret } from '../../access/store/secrets.js';
@@ -34,6 +34,9 @@ export interface JobDraft {
   warnings: string[];
   /** Pending until started. */
   pending?: boolean;
+  /** Left out of lists from the start. */
+  archived?: boolean;
+  branchedFrom?: JobOrigin;
   /** Stores or locks what the job refers to. */
   prepare?: ((tx: Tx) => Promise<void>) | undefined;
   /** Stores the job's rows besides its spec; returns what the response says of them. */
@@ -59,7 +62,7 @@ export function newJob(
   draft: JobDraft,
   jobId = newJobId(draft.kind),
 ): NewJob {
-  const { kind, spec, algorithm, correlationId, labels, request, webhookUrl } = draft;
+  const { kind, spec, algorithm, correlationId, labels, request, webhookUrl, branchedFrom } = draft;
   const reason = webhookUrl ? deps.checkWebhookUrl(webhookUrl) : null;
   if (reason !== null) throw refuse.invalid([{ pointer: '/webhook_url', message: reason }]);
   return {
@@ -73,8 +76,10 @@ export function newJob(
     spec,
     request,
     pending: draft.pending ?? false,
+    archived: draft.archived ?? false,
     warnings: [...new Set([...draft.warnings, ...createWarnings(spec, deps.publicUrl)])],
     labels,
+    branchedFrom,
   };
 }
 
@@ -115,33 +120,46 @@ export async function create(
   reply: FastifyReply,
   creation: Creation,
 ): Promise<FastifyReply> {
-  const { orgId } = request.caller;
   const job = newJob(deps, request.caller, creation);
+  if (isDryRun(request)) {
+    await deps.db.org(job.orgId, (tx) => requireRoom(tx, job));
+    const { estimate, split, planned_comparison } = creation.answer(job);
+    return reply.code(200).send({ estimate, split, planned_comparison, warnings: job.warnings });
+  }
+  const made = await makeJob(deps, request, creation, job);
+  if (made.earlier) return replay(reply, made.earlier);
+  return reply.code(201).headers(headersOf(creation, job)).send(made.body);
+}
+
+const headersOf = ({ location }: Creation, { jobId }: NewJob) => ({ location: location(jobId) });
+
+/** Stores a job with the answer to its Idempotency-Key, and starts it; or finds that answer. */
+export async function makeJob(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  creation: Creation,
+  job: NewJob,
+  /** Throws what the owner has no room for. */
+  checkRoom?: (tx: Tx) => Promise<void>,
+): Promise<{ earlier: StoredAnswer } | { earlier?: never; body: Record<string, unknown> }> {
   const { warnings } = job;
   const answer = creation.answer(job);
-  if (isDryRun(request)) {
-    await deps.db.org(orgId, (tx) => requireRoom(tx, job));
-    const { estimate, split, planned_comparison } = answer;
-    return reply.code(200).send({ estimate, split, planned_comparison, warnings });
-  }
   const unstartable = await whyUnstartable(deps);
   const { traceparent } = request.headers;
   const trace = deps.tracing?.begin(typeof traceparent === 'string' ? traceparent : null);
-  const headers = { location: creation.location(job.jobId) };
   const { idempotent } = request;
-  const made = await deps.db.org(orgId, async (tx) => {
+  const made = await deps.db.org(job.orgId, async (tx) => {
     const earlier = idempotent && answerOf(await claimForCreate(tx, idempotent));
     if (earlier) return { earlier };
     if (unstartable) throw unstartable;
+    await checkRoom?.(tx);
     const stored = await storeJob(tx, deps, job, creation, trace);
     const body = { ...answer, ...stored, ...(warnings?.length && { warnings }) };
-    if (idempotent) await storeAnswer(tx, idempotent, { status: 201, headers, body });
+    if (idempotent) await storeAnswer(tx, idempotent, { status: 201, headers: headersOf(creation, job), body });
     return { body };
   });
-  if (made.earlier) return replay(reply, made.earlier);
-
-  if (!job.pending) await startInTime(deps, job);
-  return reply.code(201).headers(headers).send(made.body);
+  if (!made.earlier && !job.pending) await startInTime(deps, job);
+  return made;
 }
 
 async function requireRoom(tx: Tx, job: NewJob): Promise<void> {

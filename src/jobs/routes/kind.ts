@@ -2,6 +2,8 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { jobKinds, type JobKind } from '../../core/jobs/kinds.js';
+import type { StoredSpec } from '../../core/jobs/spec.js';
+import type { Message } from '../../core/prompts/message.js';
 import type { JobHead, JobRow, ListedJob } from '../store/jobs.js';
 import type { Tx } from '../../platform/db/db.js';
 import type { App, HttpDeps } from '../../platform/http/deps.js';
@@ -49,6 +51,18 @@ export interface CreateRoute {
   /** Where a container's key stands in a request; absent: the kind has no container. */
   keyPath?: string[];
   draft(deps: HttpDeps, request: FastifyRequest, body: CreateBody): Promise<Draft>;
+  /** The request with a candidate as first prompt or graph; absent: the kind has none. */
+  branch?(tx: Tx, job: JobRow, candidateId: string, request: Record<string, unknown>): Promise<Again>;
+  /** The prompt that a job begins with or runs; null: it is not the service's. */
+  promptOf(spec: StoredSpec): Message[] | null;
+}
+
+/** A request that can be sent again. */
+export interface Again {
+  request: Record<string, unknown>;
+  /** The candidate's messages; null: there is no candidate, or it is a graph. */
+  prompt: Message[] | null;
+  warnings: string[];
 }
 
 /** The fields that every create has beside those of its kind. */

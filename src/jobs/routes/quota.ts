@@ -1,5 +1,6 @@
 import type { Tx } from '../../platform/db/db.js';
 import { exceededQuota } from '../../access/store/quota.js';
+import { readSpentQuota } from '../../access/store/spend-quota.js';
 import { quotaExceeded } from '../../platform/http/server/limits.js';
 
 /** Refuses to open a job beyond the limit of a key or its organization. */
@@ -18,4 +19,13 @@ export async function requireRoomForBytes(tx: Tx, orgId: string, bytes: number):
   const { used, limit } = exceeded;
   const detail = `stores ${used} bytes, its limit is ${limit}, and this adds ${bytes}; delete jobs or data sets.`;
   throw quotaExceeded(orgId, exceeded, { quota: 'stored_bytes', detail });
+}
+
+/** Refuses what calls models at once, beyond the dollars of the day. */
+export async function requireRoomToSpend(tx: Tx, owner: { orgId: string; keyId: string | null }): Promise<void> {
+  const spent = await readSpentQuota(tx, owner);
+  if (!spent) return;
+  const { used, limit } = spent;
+  const detail = `has spent $${used.toFixed(4)} of model calls today (UTC), and spend_usd_per_day is $${limit}; raise it, or wait for the next day.`;
+  throw quotaExceeded(owner.orgId, spent, { quota: 'spend_usd_per_day', detail });
 }

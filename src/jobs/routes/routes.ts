@@ -2,7 +2,7 @@ import { listQuerySchema, pageSchema } from '../../contracts/common.js';
 import type { App, HttpDeps } from '../../platform/http/deps.js';
 import { problems } from '../../platform/http/server/schema.js';
 import { registerCommands } from './commands.js';
-import { registerClone, registerCreate } from './creates.js';
+import { registerClone, registerCreate, registerRequest } from './creates.js';
 import { registerDelete } from './delete.js';
 import { registerEvents } from './events.js';
 import { routeOf, type HttpKind, type JobRoute } from './kind.js';
@@ -19,6 +19,7 @@ export function registerKind(app: App, deps: HttpDeps, kind: HttpKind): void {
   registerCommands(app, deps, route, kind.patchesAnyKind);
   registerDelete(app, deps, route);
   registerClone(app, deps, route, kind);
+  registerRequest(app, deps, route, kind);
   registerReward(app, deps, route);
   registerEvents(app, deps, route, kind.eventPaths);
   registerTraces(app, deps, route);

@@ -1,14 +1,17 @@
 import { plus } from '../../util/sums.js';
 import type { z } from 'zod';
 import type { concurrencySchema, jobFields, keyView as keySchema, usageSchema } from '../../contracts/common.js';
+import type { phaseSchema } from '../../contracts/phase.js';
 import type { costBudgetSchema } from '../../contracts/search.js';
 import type { rowsViewSchema } from '../../datasets/contract/rows.js';
 import { stopAdvice } from '../../core/events/jobs.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
+import type { JobPhase } from '../../core/jobs/phase.js';
+import { isTerminal } from '../../core/jobs/status.js';
 import type { readConcurrency } from '../store/concurrency.js';
 import type { CostBudget } from '../store/cost-budget.js';
 import type { Usage } from '../store/usage.js';
-import type { JobRow, SessionHead } from '../store/jobs.js';
+import type { JobOrigin, JobRow, SessionHead } from '../store/jobs.js';
 import type { NamedKey } from '../store/named-keys.js';
 import type { Stuck } from '../store/stuck.js';
 import type { HttpDeps } from '../../platform/http/deps.js';
@@ -27,6 +30,10 @@ type JobView = { [Field in keyof typeof jobFields]: z.output<(typeof jobFields)[
 export const keyView = (key: NamedKey): z.output<typeof keySchema> =>
   key && { key_id: key.keyId, key_name: key.keyName };
 
+/** The job that a clone was made from. */
+export const originView = (origin: JobOrigin | null): JobView['branched_from'] =>
+  origin && { job_id: origin.jobId, candidate_id: origin.candidateId };
+
 /** Fields of every job. */
 export function jobView(job: JobRow<unknown>, { temporalUrl }: Pick<HttpDeps, 'temporalUrl'>): JobView {
   return {
@@ -37,6 +44,7 @@ export function jobView(job: JobRow<unknown>, { temporalUrl }: Pick<HttpDeps, 't
     notes: job.notes,
     archived: job.archived,
     created_by: keyView(job.createdBy),
+    branched_from: originView(job.branchedFrom),
     status: job.status,
     workflow_id: job.workflowId,
     temporal_url: temporalUrl(job.workflowId),
@@ -55,6 +63,13 @@ export function jobView(job: JobRow<unknown>, { temporalUrl }: Pick<HttpDeps, 't
 /** Why a job makes no progress. */
 export function stuckView(stuck: Stuck | null): JobView['stuck'] {
   return stuck && { ...stuck, since: iso(new Date(stuck.since)) };
+}
+
+/** The phase of a job; null once it has ended. */
+export function phaseView({ status }: Pick<JobRow, 'status'>, phase: JobPhase | null): z.output<typeof phaseSchema> {
+  if (phase === null || isTerminal(status)) return null;
+  const { meanReward, ...counts } = phase;
+  return { ...counts, mean_reward: meanReward };
 }
 
 /** A job's concurrency. */

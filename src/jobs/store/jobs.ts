@@ -16,6 +16,7 @@ import type { ScorerSpec } from '../../scorers/index.js';
 import type { VerifierSpec } from '../../scorers/verifier.js';
 import { comparableOf } from '../../core/jobs/instances.js';
 import { jobKinds, kindOf, type JobKind } from '../../core/jobs/kinds.js';
+import type { SinceStep } from '../../core/jobs/phase.js';
 import type { Status } from '../../core/jobs/status.js';
 import { openCostBudget } from './cost-budget.js';
 import type { Tx } from '../../platform/db/db.js';
@@ -36,6 +37,12 @@ export function newJobId(kind: JobKind): string {
   return jobKinds[kind].prefix + uuidv7().replaceAll('-', '');
 }
 
+/** The job that a clone was made from, and the candidate that it began with. */
+export interface JobOrigin {
+  jobId: string;
+  candidateId: string | null;
+}
+
 /** The columns of a new job. */
 export interface NewJob {
   jobId: string;
@@ -48,11 +55,14 @@ export interface NewJob {
   correlationId: string | null;
   /** The job that starts it; absent: none. */
   parentId?: string;
+  branchedFrom?: JobOrigin | undefined;
   spec: StoredSpec;
   /** The request, for clones; absent: it cannot be cloned. */
   request?: object | undefined;
   /** Pending until started; default: it runs at once. */
   pending?: boolean;
+  /** Left out of lists from the start; default: false. */
+  archived?: boolean;
   /** Default: none. */
   warnings?: string[];
   /** Default: none. */
@@ -73,8 +83,8 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   await tx.query(
     `with job as (
        insert into jobs (id, org_id, kind, algorithm, status, workflow_id, correlation_id, spec, projection, warnings,
-         name, tags, metadata, notes, request, key_id, parent_id)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $18) returning id, org_id
+         name, tags, metadata, notes, request, key_id, parent_id, archived, branched_from, branched_candidate)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $18, $19, $20, $21) returning id, org_id
      ), sized as (
        insert into job_usage (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd, unpriced,
                               from_table, answered, cached, bytes)
@@ -100,6 +110,9 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       job.keyId,
       sizeOf(job),
       job.parentId ?? null,
+      job.archived ?? false,
+      job.branchedFrom?.jobId ?? null,
+      job.branchedFrom?.candidateId ?? null,
     ],
   );
   const { spec } = job;
@@ -145,6 +158,7 @@ export interface JobRow<Head = JobHead> extends Marks {
   orgId: string;
   kind: JobKind;
   createdBy: NamedKey;
+  branchedFrom: JobOrigin | null;
   status: Status;
   workflowId: string;
   workflowStarted: boolean;
@@ -154,6 +168,8 @@ export interface JobRow<Head = JobHead> extends Marks {
   projection: SessionProjection;
   /** Rollouts with an outcome, as the events count them. */
   rolloutsCompleted: number;
+  /** Of an open search; see `phaseOfSearch`. */
+  sinceStep: SinceStep;
   /** The succeeded ones: range of the rewards (null: none), with feedback, without an answer. */
   scored: { rollouts: number; withFeedback: number; low: number | null; high: number | null; empty: EmptyCounts };
   errorDetails: JobFault | null;
@@ -189,11 +205,19 @@ const small = spec.without(
 );
 const head = spec.typesOnly(small, ['verifier'], ['rows', 'scorer']);
 
-const columns = `id as "jobId", org_id as "orgId", kind, ${keyOf('jobs.key_id')} as "createdBy", status, workflow_id as "workflowId",
+/** Sums of candidates are read where a mean is shown: a search has up to 2,000. */
+const sinceStep = `(select json_build_object('rollouts', c.rollouts_succeeded + c.rollouts_failed - jobs.rollouts_counted,
+    'rewardSum', case when status in ('pending', 'running', 'paused') and projection->'phase'->>'name' in ('baseline', 'evaluation')
+      then c.reward_sum - coalesce((select sum(reward_sum) from candidates where job_id = jobs.id), 0) else 0 end)
+  from job_controls c where c.job_id = jobs.id)`;
+
+const columns = `id as "jobId", org_id as "orgId", kind, ${keyOf('jobs.key_id')} as "createdBy",
+  case when branched_from is not null then json_build_object('jobId', branched_from, 'candidateId', branched_candidate) end as "branchedFrom",
+  status, workflow_id as "workflowId",
   workflow_started as "workflowStarted", correlation_id as "correlationId", name, tags, metadata, notes, archived,
   ${head} as spec,
   coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection,
-  (select rollouts_succeeded + rollouts_failed from job_controls where job_id = jobs.id) as "rolloutsCompleted",
+  (select rollouts_succeeded + rollouts_failed from job_controls where job_id = jobs.id) as "rolloutsCompleted", ${sinceStep} as "sinceStep",
   (select json_build_object('rollouts', rollouts_succeeded, 'withFeedback', rollouts_with_feedback,
             'low', reward_low, 'high', reward_high, 'empty', empty_answers)
      from job_controls where job_id = jobs.id) as scored,

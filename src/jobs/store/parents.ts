@@ -1,4 +1,5 @@
 import { childJobId, type JobKind } from '../../core/jobs/kinds.js';
+import type { Status } from '../../core/jobs/status.js';
 import type { Tx } from '../../platform/db/db.js';
 
 /** The kinds whose jobs start others; see `childJobId`. */
@@ -13,6 +14,24 @@ export async function isParentOver(tx: Tx, jobId: string): Promise<boolean> {
     [first, last],
   );
   return rows.length > 0;
+}
+
+/** A job that was made from the request of another. */
+export interface Branch extends Record<string, unknown> {
+  jobId: string;
+  name: string | null;
+  status: Status;
+  candidateId: string | null;
+  createdAt: Date;
+}
+
+/** The latest jobs made from one, newest first. */
+export function readBranches(tx: Tx, jobId: string): Promise<Branch[]> {
+  return tx.query<Branch>(
+    `select id as "jobId", name, status, branched_candidate as "candidateId", created_at as "createdAt"
+       from jobs where branched_from = $1 and not deleted order by created_at desc, id desc limit 50`,
+    [jobId],
+  );
 }
 
 /** The kinds of the jobs that others start. */

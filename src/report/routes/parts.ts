@@ -1,5 +1,5 @@
 /** Parts of a report. */
-import { diffLines } from 'diff';
+import { markedText, type MarkedSentence } from '../../core/prompts/changes/marked.js';
 import type { RowGroup } from '../../core/rows/groups.js';
 import { markup, type Html } from './markup.js';
 import type { Report, ReportRows } from './report.js';
@@ -47,15 +47,23 @@ export function changes({ texts }: Report): Html | null {
   if (!texts) return null;
   const { before, after } = texts;
   if (before === null) return markup`<h2>Prompt</h2><pre>${after}</pre>`;
-  const lines = diffLines(before, after).map(({ added, removed, value }) =>
-    added ? markup`<ins>${value}</ins>` : removed ? markup`<del>${value}</del>` : value,
-  );
   return markup`<h2>What changed</h2>
-    <pre>${lines}</pre>
+    <pre>${markedText(before, after).map(marked)}</pre>
     <details>
       <summary>The new text</summary>
       <pre>${after}</pre>
     </details>`;
+}
+
+function marked({ kind, space, text, words }: MarkedSentence): Html {
+  if (words) return markup`${space}${words.map((piece) => tagged(piece.kind, piece.text))}`;
+  return markup`${space}${tagged(kind, text)}`;
+}
+
+function tagged(kind: MarkedSentence['kind'], text: string): Html {
+  if (kind === 'added') return markup`<ins>${text}</ins>`;
+  if (kind === 'removed') return markup`<del>${text}</del>`;
+  return kind === 'moved' ? markup`<u title="moved">${text}</u>` : markup`${text}`;
 }
 
 const groupNames: Record<RowGroup, string> = {

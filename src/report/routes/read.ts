@@ -108,7 +108,7 @@ async function readRows(tx: Tx, of: RowsOf): Promise<ReportRows> {
   const wanted = shownGroups.flatMap((group) => rows.filter((row) => row.group === group));
   const page = wanted.slice(0, mostRows);
   const texts = await readPageTexts(tx, of, page);
-  const view = (row: SelectableRow) => rowView(row, texts.rows.get(row.seed), texts.runs);
+  const view = (row: SelectableRow) => rowView(row, texts.rows.get(row.seed), texts.runs, null);
   return {
     counts: counts.filter(([, count]) => count > 0),
     shown: page.map(view).map(({ row, group, seen, input, expected, baseline, candidate }) => ({

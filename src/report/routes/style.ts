@@ -22,9 +22,8 @@ td { min-width: 8rem; white-space: pre-wrap; } td:first-child { min-width: 3rem;
 .scroll { overflow-x: auto; }
 pre { margin: 0; padding: .8rem; background: var(--panel); white-space: pre-wrap; overflow-wrap: anywhere;
   font: .85rem/1.5 ui-monospace, monospace; }
-ins, del { display: block; text-decoration: none; }
+ins { text-decoration: none; } u { text-decoration: underline dotted; }
 ins { background: var(--good-paper); color: var(--good); } del { background: var(--bad-paper); color: var(--bad); }
-ins { border-left: 3px solid; padding-left: .5rem; } del { border-left: 3px dashed; padding-left: .5rem; }
 svg { display: block; width: 100%; max-width: 36rem; height: 3.2rem; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dt { margin-top: .3rem; } }
 @media print { body { max-width: none; padding: 0; } details { display: block; } }

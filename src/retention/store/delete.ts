@@ -8,7 +8,16 @@ import { readRuns, type MarkedRuns } from './marks.js';
 
 const batch = 2_000;
 /** Tables of a job without a bound on their rows; model calls are the largest. */
-const unbounded = ['model_calls', 'events', 'rewards', 'sensor_frames', 'rollouts', 'candidates', 'graph_tasks'];
+const unbounded = [
+  'reviews',
+  'model_calls',
+  'events',
+  'rewards',
+  'sensor_frames',
+  'rollouts',
+  'candidates',
+  'graph_tasks',
+];
 
 /** The same of a deployment. */
 const ofDeployments = [

@@ -13,6 +13,9 @@ export interface SeedOutput extends SeedResult {
   output: string | null;
   outputTruncated: boolean;
   feedback: string | null;
+  /** Of the output. */
+  finishReason: string | null;
+  errorCode: string | null;
   /** Of a row; null: a job without rows, or a row without the value. */
   input: string | null;
   expected: string | null;
@@ -34,15 +37,16 @@ export async function readSeedOutputs(
   { limit, offset, seeds = null }: { limit: number; offset: number; seeds?: readonly number[] | null },
 ): Promise<SeedOutput[]> {
   const page = await tx.query<SeedOutput>(
-    `select page.*, left(text.output, ${readChars}) as output, false as "outputTruncated",
+    `select page.*, left(text.output, ${readChars}) as output, false as "outputTruncated", answer."finishReason",
             left(case when $6::text is null then d.data::text else d.data->>$6 end, $4) as input,
             left(d.data->>$7, $4) as expected
-       from (select ${seedResultColumns}, left(feedback, $4) as feedback, ordinal
+       from (select ${seedResultColumns}, left(feedback, $4) as feedback, error->>'code' as "errorCode", ordinal
                from rollouts where job_id = $1 and source = 'service' and status in ('succeeded', 'failed')
                 and ($8::bigint[] is null or seed = any($8))
               order by ordinal limit $2 offset $3) page
        left join lateral (
-         select response #> '{choices,0,message,content}' as content from model_calls
+         select response #> '{choices,0,message,content}' as content, response #>> '{choices,0,finish_reason}' as "finishReason"
+           from model_calls
           where job_id = $1 and rollout_id = page."rolloutId" and purpose = 'rollout' and http_status < 300
           order by created_at desc, id desc limit 1) answer on true
        cross join lateral (select ${answerText} as output) text

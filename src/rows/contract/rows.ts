@@ -1,6 +1,8 @@
 /** The rows of a job: which a candidate answers wrongly, beside the baseline. */
 import { z } from 'zod';
 import { pageQuery, pageSchema } from '../../contracts/common.js';
+import { reviewSchema, verdicts } from '../../contracts/review.js';
+import { datasetSchema } from '../../datasets/contract/dataset.js';
 import { wholeParameter } from '../../contracts/validation.js';
 import type { RowGroup } from '../../core/rows/groups.js';
 
@@ -26,6 +28,10 @@ export const rowFilterFields = {
   answered: text.optional().describe('Rows whose answer is in this column of the summary.'),
   other_answers: truthParameter.optional().describe('true: rows whose answer has no column.'),
   feedback: text.optional().describe('Rows whose feedback is in this cluster of the summary.'),
+  review: z
+    .enum(['none', 'any', ...verdicts])
+    .optional()
+    .describe('none: rows whose answer has no verdict of a person. any: with one. Else rows with this verdict.'),
   q: z.string().min(1).max(500).optional().describe('A part of input, expected value or answer, in any case.'),
 };
 
@@ -51,8 +57,23 @@ export const rowsQuerySchema = z.strictObject({
 export const resultRowsFilterQuerySchema = z.strictObject(rowFilterFields);
 
 const bodyRule = 'must be a JSON object, or absent';
-export const rowsDatasetSchema = z.strictObject(rowsFilterQuerySchema.shape, bodyRule).nullish();
-export const resultRowsDatasetSchema = z.strictObject(rowFilterFields, bodyRule).nullish();
+const corrections = {
+  corrected: z
+    .boolean()
+    .default(false)
+    .describe("true: the corrected answer of people's reviews replaces the expected value of its row."),
+  bad_expected: z
+    .enum(['leave_out', 'keep'])
+    .default('leave_out')
+    .describe('With corrected: rows whose expected value people call wrong, and nobody corrected.'),
+};
+export const rowsDatasetSchema = z.strictObject({ ...rowsFilterQuerySchema.shape, ...corrections }, bodyRule).nullish();
+export const resultRowsDatasetSchema = z.strictObject({ ...rowFilterFields, ...corrections }, bodyRule).nullish();
+
+export const rowsDatasetAnswerSchema = datasetSchema.extend({
+  corrected: z.int().describe('Rows with a corrected answer as their expected value.'),
+  left_out: z.int().describe('Rows that pass, and whose expected value is wrong.'),
+});
 
 const cut = 'cut at 2,000 characters';
 
@@ -85,6 +106,7 @@ export const rowSchema = z
     expected: z.string().nullable().describe(`The expected value, ${cut}.`),
     baseline: rowSideSchema.nullable().describe('null: the baseline has not run on the row.'),
     candidate: rowSideSchema.nullable().describe('null: the candidate has not run on the row.'),
+    reviews: z.array(reviewSchema).describe("What people say of the candidate's answer, oldest first."),
   })
   .meta({ id: 'JobRow' });
 
@@ -112,6 +134,9 @@ export const rowsSummarySchema = z
       .describe('Rows that pass all but `group`.'),
     seen: z.int().describe('Rows that pass all but `seen`, and that the search selected on.'),
     held_out: z.int().describe('The others of them.'),
+    reviews: z
+      .object({ none: count, any: count, right: count, wrong: count, bad_expected: count })
+      .describe('Rows that pass all but `review`; a row counts for each verdict that people give.'),
     table: z
       .object({
         expected: z.array(z.string()).describe('Expected values, the most frequent first, at most 30.'),

@@ -1,7 +1,6 @@
 /** Rows of a search with both answers, counts of them, and data sets of them. */
 import type { z } from 'zod';
 import { passes, type RowFilter } from '../../core/rows/filter.js';
-import { datasetSchema } from '../../datasets/contract/dataset.js';
 import { datasetView } from '../../datasets/routes/stored.js';
 import type { JobRoute } from '../../jobs/routes/kind.js';
 import type { EvaluationHead, GraphHead, JobHead, JobRow, SessionHead } from '../../jobs/store/jobs.js';
@@ -13,23 +12,25 @@ import { bodyProblems, problems } from '../../platform/http/server/schema.js';
 import {
   resultRowsDatasetSchema,
   resultRowsFilterQuerySchema,
+  rowsDatasetAnswerSchema,
   rowsDatasetSchema,
   rowsFilterQuerySchema,
   rowsPageSchema,
   rowsQuerySchema,
   rowsSummarySchema,
 } from '../contract/rows.js';
-import { storeDataset } from './dataset.js';
+import { storeDataset, type Corrections } from './dataset.js';
 import { readPageTexts } from './page-texts.js';
 import { readSelectable, type RowsOf } from './select.js';
 import { rowsOfEvaluation, rowsOfSearch } from './subjects.js';
 import { rowView, summaryView } from './view.js';
 
 type Query = z.output<typeof rowsFilterQuerySchema>;
+type DatasetRequest = Query & Partial<Corrections>;
 
-export function filterOf({ group, seen, expected, answered, other_answers, feedback, q }: Query): RowFilter {
+export function filterOf({ group, seen, expected, answered, other_answers, feedback, review, q }: Query): RowFilter {
   const part = q === undefined ? undefined : storableText(q);
-  return { group, seen, expected, answered, otherAnswers: other_answers, feedback, part };
+  return { group, seen, expected, answered, otherAnswers: other_answers, feedback, review, part };
 }
 
 /** The routes of a session or graph job. */
@@ -64,7 +65,7 @@ export function registerRows(app: App, deps: HttpDeps, route: JobRoute<SessionHe
             page,
             limit,
             ({ seed }) => seed,
-            (row) => rowView(row, texts.rows.get(row.seed), texts.runs),
+            (row) => rowView(row, texts.rows.get(row.seed), texts.runs, request.caller.keyId),
           ),
           total: all.length,
           baseline_candidate_id: of.baselineId,
@@ -89,7 +90,7 @@ function registerSets<Head extends JobHead>(
   deps: HttpDeps,
   { name, params, tags, find }: JobRoute<Head>,
   base: string,
-  schemas: { query: z.ZodType<Query>; body: z.ZodType<Query | null | undefined> },
+  schemas: { query: z.ZodType<Query>; body: z.ZodType<DatasetRequest | null | undefined> },
   rowsOf: (tx: Tx, job: JobRow<Head>, query: Query) => RowsOf | Promise<RowsOf>,
 ): void {
   app.get(
@@ -122,10 +123,10 @@ function registerSets<Head extends JobHead>(
         operationId: `createDatasetOf${name}Rows`,
         summary: 'Make a data set of rows',
         description:
-          'Of those that pass the filter, with the columns of the job. A task of a graph job becomes a row of its fields, `expected` and `task_id`.',
+          'Of those that pass the filter, with the columns of the job. A task of a graph job becomes a row of its fields, `expected` and `task_id`. A data set with corrected rows is named after the job.',
         params,
         body: schemas.body,
-        response: { 200: datasetSchema, 201: datasetSchema, ...bodyProblems(404, 409) },
+        response: { 200: rowsDatasetAnswerSchema, 201: rowsDatasetAnswerSchema, ...bodyProblems(404, 409) },
       },
       // The same rows are the same data set.
       config: { idempotency: 'none' },
@@ -134,8 +135,10 @@ function registerSets<Head extends JobHead>(
       const query = request.body ?? {};
       const job = await find(request);
       const of = await deps.db.org(job.orgId, async (tx) => rowsOf(tx, job, query));
-      const { dataset, isNew } = await storeDataset(deps.db, job, of, filterOf(query));
-      return reply.code(isNew ? 201 : 200).send(datasetView(dataset));
+      const { corrected = false, bad_expected = 'leave_out' } = query;
+      const made = await storeDataset(deps.db, job, of, { filter: filterOf(query), corrected, bad_expected });
+      const counts = { corrected: made.corrected, left_out: made.leftOut };
+      return reply.code(made.isNew ? 201 : 200).send({ ...datasetView(made.dataset), ...counts });
     },
   );
 }

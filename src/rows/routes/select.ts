@@ -4,6 +4,8 @@ import { clusterText } from '../../core/rows/clusters.js';
 import { readsTexts, type FilteredRow, type RowFilter } from '../../core/rows/filter.js';
 import { isRight } from '../../core/rows/groups.js';
 import { answerReader, labelTable, type LabelTable } from '../../core/rows/label-table.js';
+import { readReviews, type Review } from '../../reviews/store/reviews.js';
+import { groupBy } from '../../util/group.js';
 import type { Tx } from '../../platform/db/db.js';
 import { readRuns } from '../store/runs.js';
 import { readFilterTexts, type FilterTexts, type RowsSource } from '../store/texts.js';
@@ -17,7 +19,7 @@ export interface RowsOf extends RowSides {
 }
 
 /** A row with what filters look at. */
-export type SelectableRow = Row & FilteredRow;
+export type SelectableRow = Row & FilteredRow & { reviews: Review[] };
 
 export interface Selectable {
   rows: SelectableRow[];
@@ -35,7 +37,12 @@ export async function readSelectable(
   const { baselineId, candidateId } = sides;
   const ids = candidateId === null ? null : [candidateId, ...(baselineId === null ? [] : [baselineId])];
   const rows = collectRows(await readRuns(tx, jobId, ids), sides);
-  const seen = rows.map((row) => ({ ...row, seen: isSeen(row.seed) }));
+  const reviews = groupBy(await readReviews(tx, jobId), ({ subjectId }) => subjectId);
+  const seen = rows.map((row) => {
+    const ofRow = reviews.get(row.candidate?.shown ?? '') ?? [];
+    const verdicts = ofRow.flatMap(({ verdict }) => verdict ?? []);
+    return { ...row, seen: isSeen(row.seed), reviews: ofRow, verdicts };
+  });
   if (!withTexts) return { rows: seen.map((row) => ({ ...row, texts: null })), table: null };
   const wanted = rows.map(({ seed, candidate }) => ({ seed, rolloutId: candidate?.shown ?? null }));
   const texts = await readFilterTexts(tx, jobId, source, wanted, filter.part ?? null);

@@ -6,6 +6,7 @@ import type { RowGroup } from '../../core/rows/groups.js';
 import { labelCells } from '../../core/rows/label-table.js';
 import type { rowSchema, rowsSummarySchema } from '../contract/rows.js';
 import type { RowTexts, RunTexts } from '../store/texts.js';
+import { reviewView } from './review-view.js';
 import type { Selectable, SelectableRow } from './select.js';
 
 /** A row with its texts; those of a rollout may have expired. */
@@ -13,6 +14,7 @@ export function rowView(
   row: SelectableRow,
   texts: RowTexts | undefined,
   runs: ReadonlyMap<string, RunTexts>,
+  keyId: string | null,
 ): z.output<typeof rowSchema> {
   return {
     row: row.seed,
@@ -23,6 +25,7 @@ export function rowView(
     expected: texts?.expected ?? null,
     baseline: row.baseline && sideView(row.baseline, runs.get(row.baseline.shown)),
     candidate: row.candidate && sideView(row.candidate, runs.get(row.candidate.shown)),
+    reviews: row.reviews.map((review) => reviewView(review, keyId)),
   };
 }
 
@@ -61,7 +64,17 @@ export function summaryView({ rows, table }: Selectable, filter: RowFilter): z.o
     groups,
     seen,
     held_out: ofParts.length - seen,
+    reviews: reviewCounts(rows.filter((row) => passes(row, filter, 'review'))),
     table: table && { expected: table.labels, answered: table.answers, cells: labelCells(table, inTable) },
     clusters: table ? [] : clustersOf(clustered),
   };
+}
+
+function reviewCounts(rows: readonly SelectableRow[]): z.output<typeof rowsSummarySchema>['reviews'] {
+  const counts = { none: 0, any: 0, right: 0, wrong: 0, bad_expected: 0 };
+  for (const { verdicts } of rows) {
+    counts[verdicts.length === 0 ? 'none' : 'any'] += 1;
+    for (const verdict of new Set(verdicts)) counts[verdict] += 1;
+  }
+  return counts;
 }

@@ -139,7 +139,7 @@ describe('every operation that changes something', () => {
     };
     operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods)
-        .filter(([method]) => method !== 'get' && !/\/(?:reward|feedback|check)$/.test(path))
+        .filter(([method]) => method !== 'get' && !/\/(?:reward|feedback|check|\{subject_id\})$/.test(path))
         .map(([method, { requestBody }]) => ({
           name: `${method} ${path}`,
           method: method.toUpperCase() as 'POST',
@@ -153,6 +153,7 @@ describe('every operation that changes something', () => {
   const bodies: Record<string, unknown> = {
     [`post ${sessions}`]: { policy_optimization: sessionRequest },
     'post /api/v1/offline/jobs': evaluationRequest,
+    [`post ${sessions}/{session_id}/candidates/{candidate_id}/ablations`]: { component: 'system', sentence: 0 },
     'post /api/graphgen/jobs': {
       dataset: {
         initial_prompt: 'Answer.',
@@ -166,6 +167,12 @@ describe('every operation that changes something', () => {
     'post /api/harbor/deployments': {
       name: 'a',
       source: { messages: [{ role: 'system', content: 'a' }], policy: { provider: 'local', model: 'local' } },
+    },
+    'post /api/v1/try': {
+      dataset: { dataset_id: 'ds_x', input: 'a' },
+      scorer: 'exact',
+      policy: { provider: 'local', model: 'local' },
+      candidate: { messages: [{ role: 'system', content: 'a' }] },
     },
     'post /api/v1/datasets': '{"a":1}',
     'patch /api/v1/datasets/{dataset_id}': { name: 'a' },
@@ -188,6 +195,8 @@ describe('every operation that changes something', () => {
     'delete /api/v1/admin/provider-keys/{provider}': expect.any(Number),
     'put /api/v1/admin/limits': 200,
     'post /api/v1/runs/commands': 200,
+    // Of an unknown data set.
+    'post /api/v1/try': 422,
     'post /api/v1/webhooks/secret/rotate': 200,
   };
 

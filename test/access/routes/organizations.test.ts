@@ -118,6 +118,7 @@ function idsOf(name: string, prefix: string, of: Resources): string[] | null {
   if (prefix === '/api/graphgen/jobs') return [of.graph];
   // Those of other kinds are not found either; kinds/migration/routes.
   if (prefix === '/api/harbor/migrations' || prefix === '/api/harbor/checkups') return [of.session];
+  if (prefix === '/api/v1/reviews') return [of.session, of.deployment];
   const isGraph = prefix.startsWith('/api/graphgen/');
   const known: Record<string, string[] | null> = {
     session_id: [of.session],
@@ -129,6 +130,7 @@ function idsOf(name: string, prefix: string, of: Resources): string[] | null {
     schedule_id: [of.schedule],
     candidate_id: [isGraph ? of.graphCandidate : of.candidate],
     trace_id: [of.trace],
+    subject_id: [of.trace],
     key_id: [of.key],
     prompt_lever_id: [leverId(of.session, null)],
     // For operators alone; e2e/jobs/retention.long.test.ts.
@@ -153,8 +155,10 @@ const bodies: Record<string, unknown> = {
   'patch {dataset_id}': { name: 'theirs' },
   'post reward': { reward: 1 },
   'post candidates': { messages: [{ role: 'system', content: 'theirs' }] },
+  'post ablations': { component: 'system', sentence: 0 },
   'post hint': { hint: 'theirs' },
   'put {label}': { version: 1 },
+  'put {subject_id}': { verdict: 'right' },
   'post rollout': { action: 'pause' },
   'post approval': { approve: true },
   'post schedules': { every: '1d' },
@@ -301,6 +305,8 @@ describe('a field with a foreign id answers as with an unknown one', () => {
   const fields: Record<string, [keyof Resources, string | null, (id: string) => Request]> = {
     'a of a comparison': ['session', null, (id) => [`/api/v1/compare?a=${id}&b=${own.evaluation}`]],
     'b of a comparison': ['candidate', null, (id) => [`/api/v1/compare?a=${own.evaluation}&b=${id}`]],
+    'a column of a comparison': ['session', null, (id) => [`/api/v1/compare/many?ids=${own.evaluation},${id}`]],
+    'a column of compared rows': ['candidate', null, (id) => [`/api/v1/compare/many/rows?ids=${own.evaluation},${id}`]],
     'the session of an evaluation': [
       'session',
       '/candidate/session_id',
@@ -315,6 +321,11 @@ describe('a field with a foreign id answers as with an unknown one', () => {
       'dataset',
       '/dataset/dataset_id',
       (id) => ['/api/v1/offline/jobs', { ...rows, dataset: { dataset_id: id }, candidate: { messages } }],
+    ],
+    'the data set of a try': [
+      'dataset',
+      '/dataset/dataset_id',
+      (id) => ['/api/v1/try', { ...rows, dataset: { dataset_id: id }, candidate: { messages } }],
     ],
     'the data set of a session': [
       'dataset',

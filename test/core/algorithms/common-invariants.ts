@@ -7,10 +7,12 @@
  *     answers of a batch in any order; `apply` and `next` do not modify their arguments;
  *  5. `history` has an entry for each generation, the baseline's first, and never falls;
  *  6. only infrastructure failures are requested again, at most twice;
- *  7. one budget warning, when 80 % of the budget is used.
+ *  7. one budget warning, when 80 % of the budget is used;
+ *  8. its phase is that of its open round: the baseline's first, then search and evaluations, and
+ *     held-out rows last.
  * Of every search by seeds:
- *  8. proposals are offered rollouts of the parent or its ancestors on train seeds, one a seed;
- *  9. held-out seeds run at the end, on baseline and winner only, and give the verdict.
+ *  9. proposals are offered rollouts of the parent or its ancestors on train seeds, one a seed;
+ * 10. held-out seeds run at the end, on baseline and winner only, and give the verdict.
  */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -100,6 +102,22 @@ export function testCommonInvariants<State extends SearchState, Case extends Giv
     }
     const { rolloutsPlanned, rolloutsCompleted } = search.view(run.state);
     expect(rolloutsPlanned).toBe(rolloutsCompleted);
+  });
+
+  check('goes through its phases forward, and counts the rollouts of the open round', (run) => {
+    const order = { baseline: 0, search: 1, evaluation: 1, heldout: 2 };
+    let last = 0;
+    run.turns.forEach(({ before, work, after }, turn) => {
+      const { name, rollouts, answered, rewardSum } = search.view(before).phase!;
+      if (turn === 0) expect({ name, answered, rewardSum }).toEqual({ name: 'baseline', answered: 0, rewardSum: 0 });
+      expect(order[name]).toBeGreaterThanOrEqual(last);
+      last = order[name];
+      const asked = rolloutsIn(work);
+      expect(rollouts - answered).toBe(asked.length);
+      const stages = new Set(asked.map(({ stage }) => stage));
+      if (name !== 'search') expect([...stages]).toEqual([name]);
+      expect(search.view(after).phase === null).toBe(turn === run.turns.length - 1);
+    });
   });
 
   check('repeats its path through JSON and with answers in any order', (run, given) => {

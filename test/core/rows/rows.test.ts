@@ -153,6 +153,7 @@ describe('passes', () => {
   const anyRow: fc.Arbitrary<FilteredRow> = fc.record({
     group: fc.constantFrom(...groups),
     seen: fc.boolean(),
+    verdicts: fc.subarray(['right', 'wrong', 'bad_expected'] as const, { maxLength: 2 }),
     texts: fc.record({
       expected: fc.constantFrom('a', 'b'),
       answer: fc.constantFrom('a', null),

@@ -1,15 +1,18 @@
 import { expect, test } from '@jest/globals';
 import { createSessionSchema } from '../../../src/kinds/session/contract/create.js';
+import { createGraphJobSchema } from '../../../src/kinds/graph/contract/job.js';
+import { trySchema } from '../../../src/kinds/evaluation/contract/try.js';
 import { flatEvaluationSchema } from '../../../src/kinds/evaluation/contract/evaluation.js';
 import {
   emptyDraft,
   guessColumns,
   missingParts,
-  requestOf,
+  missingToTry,
   typeOfRows,
   unknownPlaceholders,
   type Draft,
-} from '../../../dashboard/src/pages/new/draft.js';
+} from '../../../dashboard/src/pages/new/form/draft.js';
+import { requestOf, tryOf } from '../../../dashboard/src/pages/new/form/request.js';
 
 const complete: Draft = {
   ...emptyDraft,
@@ -52,6 +55,40 @@ test('the request of an evaluation is that of the API, its limit in seconds', ()
     timeout: 300,
     candidate: { messages: [{ role: 'system' }] },
   });
+});
+
+test('the requests of a try, of a container and of a graph job are those of the API', () => {
+  expect(trySchema.safeParse(tryOf(complete, 5)).error?.issues ?? []).toEqual([]);
+  const ofContainer: Draft = {
+    ...complete,
+    source: 'container',
+    containerUrl: ' http://127.0.0.1:1 ',
+    envName: 'test',
+  };
+  const session = requestOf({ ...ofContainer, seeds: '0-9' });
+  expect(createSessionSchema.safeParse(session).error?.issues ?? []).toEqual([]);
+  expect(session).toMatchObject({
+    policy_optimization: {
+      container_url: 'http://127.0.0.1:1',
+      env_name: 'test',
+      gepa: { evaluation: { seeds: '0-9' } },
+    },
+  });
+  const evaluation = requestOf({ ...ofContainer, kind: 'evaluation', seeds: '3, 5' });
+  expect(flatEvaluationSchema.safeParse(evaluation).error?.issues ?? []).toEqual([]);
+  expect(evaluation).toMatchObject({ seeds: [3, 5] });
+  const graph = requestOf({ ...complete, kind: 'graph', minutes: '' }, [{ text: 'a', label: 'b' }]);
+  expect(createGraphJobSchema.safeParse(graph).error?.issues ?? []).toEqual([]);
+  expect(graph).toMatchObject({
+    dataset: { tasks: [{ id: '0', input: { text: 'a' } }], gold_outputs: [{ task_id: '0', output: 'b' }] },
+    rollout_budget: 200,
+  });
+});
+
+test('a try refuses a prompt that tells the right answers', () => {
+  expect(missingToTry(complete)).toEqual([]);
+  const messages = [{ role: 'user' as const, content: '{{text}} {{label}}' }];
+  expect(missingToTry({ ...complete, messages })).toHaveLength(1);
 });
 
 test('the edited JSON is the request', () => {

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Row } from '../../../dashboard/src/data/rows/types.js';
 import { csvOf } from '../../../dashboard/src/pages/rows/csv.js';
 import { filterOf } from '../../../dashboard/src/pages/rows/filter.js';
-import { hintOf } from '../../../dashboard/src/pages/rows/hint.js';
+import { hintOfRows } from '../../../dashboard/src/pages/rows/hint.js';
 
 const answer = (text: string | null) => ({ reward: 0, answer: text, feedback: null, error: null, traceId: 'rol_1' });
 const row = (seed: number, seen: boolean | null, input: string): Row => ({
@@ -14,6 +14,7 @@ const row = (seed: number, seen: boolean | null, input: string): Row => ({
   expected: 'a',
   before: null,
   after: answer('b'),
+  reviews: [],
 });
 
 test('a CSV quotes what would end a cell or a line', () => {
@@ -22,10 +23,17 @@ test('a CSV quotes what would end a cell or a line', () => {
 });
 
 test('a hint shows rows that the search has seen, and no others', () => {
-  expect(hintOf([row(1, false, 'held out'), row(2, true, 'seen')])).toBe(
+  expect(hintOfRows([row(1, false, 'held out'), row(2, true, 'seen')])).toBe(
     'These rows need other answers:\n- "seen" expects "a", and got "b".',
   );
-  expect(hintOf([row(1, false, 'held out')])).toBeNull();
+  expect(hintOfRows([row(1, false, 'held out')])).toBeNull();
+  const said = (more: Partial<Row['reviews'][number]>) => ({ verdict: null, note: null, corrected: null, ...more });
+  const reviewed = (...reviews: object[]): Row => ({ ...row(3, true, 'seen'), reviews: reviews as Row['reviews'] });
+  expect(hintOfRows([reviewed(said({ verdict: 'right' }))])).toBeNull();
+  expect(hintOfRows([reviewed(said({ verdict: 'bad_expected', note: 'Ask first.' }))])).toBe(
+    'These rows need other answers:\n- "seen" and got "b". Note: Ask first.',
+  );
+  expect(hintOfRows([reviewed(said({ corrected: 'c' }), said({ verdict: 'bad_expected' }))])).toContain('expects "c"');
 });
 
 test('the filter of an address has what the service knows', () => {

@@ -1,6 +1,6 @@
 /** The curve of a session: what its points are, and where they stand on each axis. */
 import { expect, test } from '@jest/globals';
-import { columnsOf, Curve } from '../../../dashboard/src/pages/search/curve.js';
+import { columnsOf, Curve, marksOf } from '../../../dashboard/src/pages/search/curve.js';
 import type { Event } from '../../../src/client/index.js';
 
 const minute = (n: number): string => new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString();
@@ -40,20 +40,19 @@ const search = [
 const none = { baseline: 0.25, heldout: null };
 
 test('evaluations stand at the rollouts that were completed, estimates at those of their generation', () => {
-  const { columns, candidates } = columnsOf(curveOf(search), 'rollouts', none);
+  const columns = columnsOf(curveOf(search), 'rollouts', none);
   const [x, low, high, estimate, best, evaluations, baseline] = columns;
   expect(x).toEqual([2, 5, 9, 10]);
   expect(estimate).toEqual([0.25, 0.5, null, 0.7]);
   expect([low![1], high![1]]).toEqual([0.4, 0.6]);
   expect(best).toEqual([0.25, 0.25, null, 0.75]);
   expect(evaluations).toEqual([0.25, null, 0.75, null]);
-  expect(candidates).toEqual([['c0'], [], ['c1', 'c2'], []]);
   expect(baseline).toEqual([0.25, 0.25, 0.25, 0.25]);
   expect(columns).toHaveLength(7);
 });
 
 test('held-out rewards add two levels', () => {
-  const { columns } = columnsOf(curveOf(search), 'rollouts', {
+  const columns = columnsOf(curveOf(search), 'rollouts', {
     baseline: null,
     heldout: { baseline: 0.2, winner: 0.8 },
   });
@@ -62,12 +61,27 @@ test('held-out rewards add two levels', () => {
 
 test('an evaluation costs what its generation has cost; points of unknown cost are left out', () => {
   const curve = curveOf(search);
-  expect(columnsOf(curve, 'dollars', none).columns[0]).toEqual([0.01, 0.02, 0.04]);
-  expect(columnsOf(curve, 'dollars', none).candidates[2]).toEqual(['c1', 'c2']);
+  expect(columnsOf(curve, 'dollars', none)[0]).toEqual([0.01, 0.02, 0.04]);
+  expect(marksOf(curve, 'dollars').map(({ candidateId, x }) => [candidateId, x])).toEqual([
+    ['c0', 0.01],
+    ['c1', 0.04],
+    ['c2', 0.04],
+  ]);
   expect(curve.hasCost).toBe(true);
   const unpriced = curveOf([event('session_started', 0), rollout(1, 2), generation(1, 2, 0.5, 0.5, null)]);
   expect(unpriced.hasCost).toBe(false);
-  expect(columnsOf(unpriced, 'dollars', none).columns[0]).toEqual([]);
+  expect(columnsOf(unpriced, 'dollars', none)[0]).toEqual([]);
+});
+
+test('acceptances stand at their estimates, beside evaluations', () => {
+  const accepted = event('candidate_accepted', 3, { candidate_id: 'c1', estimated_reward: 0.6 });
+  const curve = curveOf([...search.slice(0, 6), accepted, ...search.slice(6)]);
+  expect(marksOf(curve, 'rollouts')).toEqual([
+    { kind: 'evaluated', candidateId: 'c0', x: 2, reward: 0.25 },
+    { kind: 'accepted', candidateId: 'c1', x: 9, reward: 0.6 },
+    { kind: 'evaluated', candidateId: 'c1', x: 9, reward: 0.75 },
+    { kind: 'evaluated', candidateId: 'c2', x: 9, reward: 0.5 },
+  ]);
 });
 
 test('the clock stands still in a pause and between the end and an extension', () => {
@@ -79,7 +93,7 @@ test('the clock stands still in a pause and between the end and an extension', (
     event('session_extended', 90),
     generation(91, 12, 0.8, 0.75, 0.05),
   ]);
-  expect(columnsOf(curve, 'minutes', none).columns[0]).toEqual([1, 2, 3, 4, 11]);
+  expect(columnsOf(curve, 'minutes', none)[0]).toEqual([1, 2, 3, 4, 11]);
   expect(curve.minutesAt(Date.parse(minute(92)))).toBe(12);
 });
 

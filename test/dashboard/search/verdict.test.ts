@@ -45,6 +45,7 @@ test('there is no verdict before the end, and no winner where the baseline is th
 
 test('noise is told as a 95 % interval, and a judge with its measures', () => {
   expect(noiseWords({ rollout_sd: 0.5, comparisons: 4, reward_se: 0.1 })).toContain('±0.196');
-  const judge = { outputs: 50, threshold: 0.5, accuracy: 0.8, kappa: 0.61, p_value: 0.0001, better_than_chance: true };
+  const measured = { outputs: 50, threshold: 0.5, accuracy: 0.8, kappa: 0.61, p_value: 0.0001 };
+  const judge = { basis: 'expected' as const, ...measured, better_than_chance: true };
   expect(judgeWords(judge)).toContain('80 % of 50 outputs (kappa 0.61, p < 0.001)');
 });

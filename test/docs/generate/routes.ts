@@ -8,7 +8,7 @@ interface Operation {
 
 /** The page that explains an operation: that of the first pattern, else that of its tag. */
 const explained: [path: RegExp, page: string][] = [
-  [/\/clone$/, 'jobs.md#clones'],
+  [/\/(clone|request)$/, 'jobs.md#clones'],
   [/\/traces/, 'jobs.md#traces'],
   [/\/extend$/, 'sessions.md#going-on-after-the-end'],
   [/\/hint$/, 'sessions.md#prompts-and-hints-of-your-own'],
@@ -37,6 +37,7 @@ const pageOfTag: Record<string, string> = {
   Inference: 'inference.md',
   Comparison: 'compare.md',
   Runs: 'runs.md',
+  Reviews: 'reviews.md',
   Webhooks: 'jobs.md#webhooks',
   Access: 'access.md',
   'Data sets': 'datasets.md',

@@ -1,11 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { jobKinds, kindOf } from '../../../src/core/jobs/kinds.js';
+import { readSecret } from '../../../src/access/store/secrets.js';
 import { mergePatch } from '../../../src/util/merge-patch.js';
 import {
   createEvaluation,
   createGraphJob,
   createSession,
   httpOfFile,
+  secretKey,
   sessionRequest,
 } from '../../platform/http/support.js';
 
@@ -75,11 +77,21 @@ describe('a clone', () => {
     expect(missing.body.errors[0]).toMatchObject({ pointer: '/policy_optimization/policy' });
   });
 
-  test('keeps no key: it is given again, or null', async () => {
+  test('copies a key while the job runs, for the same origin; else it is given again, or null', async () => {
     const id = await createSession(http, { container_api_key: 'top-secret' });
     const { request } = await jobOf(id);
     expect(JSON.stringify(request)).not.toContain('top-secret');
+    const { origin } = new URL(sessionRequest.container_url);
+    const keyOf = (jobId: string) =>
+      http.db.org('default', (tx) =>
+        readSecret(tx, secretKey, { orgId: 'default', jobId, name: 'container_api_key', origin }),
+      );
+    const { body: patched } = await clone(id, { policy_optimization: { patience: 4 } });
+    expect(await keyOf(patched.session_id)).toBe('top-secret');
     const pointer = '/policy_optimization/container_api_key';
+    const elsewhere = await clone(id, { policy_optimization: { container_url: 'http://127.0.0.1:9999/other' } });
+    expect(elsewhere.body.errors).toMatchObject([{ pointer }]);
+    await http.db.org('default', (tx) => tx.query('delete from secrets where job_id = $1', [id]));
     expect((await clone(id)).body.errors).toMatchObject([{ pointer }]);
     const hasKey = async (key: string | null) => {
       const { body } = await clone(id, { policy_optimization: { container_api_key: key } });

@@ -70,6 +70,17 @@ describe('a dry run answers the numbers of the create, and stores and starts not
     expect('planned_comparison' in dry.body).toBe(url !== evaluations);
   });
 
+  test('also of a clone', async () => {
+    const id = await createSession(http);
+    const patch = { policy_optimization: { budget: { max_rollouts: 44 } } };
+    const before = await stored();
+    const dry = await http.call('POST', `${sessions}/${id}/clone?dry_run=true`, patch);
+    expect([dry.status, dry.body.estimate.rollouts]).toEqual([200, 44]);
+    expect(await stored()).toEqual(before);
+    const made = await http.call('POST', `${sessions}/${id}/clone`, patch);
+    expect(made.body.estimate).toEqual(dry.body.estimate);
+  });
+
   test('and leaves its Idempotency-Key to the create', async () => {
     const request = { policy_optimization: sessionRequest };
     await http.call('POST', `${sessions}?dry_run=true`, request, { 'idempotency-key': 'later' });
@@ -114,15 +125,9 @@ describe('a dry run is refused as the create is', () => {
 });
 
 test('is refused where it does not exist, because the job would start', async () => {
-  const id = await createSession(http);
   const started = [...http.commander.started];
   const deployment = { name: 'a', source: { messages, policy } };
-  for (const [path, body] of [
-    [`${sessions}/${id}/clone`, {}],
-    ['/api/harbor/deployments', deployment],
-  ] as const) {
-    const answer = await http.call('POST', `${path}?dry_run=true`, body);
-    expect([path, answer.status]).toEqual([path, 422]);
-  }
+  const answer = await http.call('POST', '/api/harbor/deployments?dry_run=true', deployment);
+  expect(answer.status).toBe(422);
   expect(http.commander.started).toEqual(started);
 });

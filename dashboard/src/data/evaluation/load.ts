@@ -5,6 +5,8 @@ import { isActive } from '../job.js';
 import type { Column } from './types.js';
 
 const pollMs = 2_000;
+/** Of a hidden page, for its title. */
+const hiddenMs = 15_000;
 
 /** Evaluations with their results; those that still run are read again. */
 export function useColumns(ids: string[]): Resource<Column[]> {
@@ -18,7 +20,7 @@ export function useColumns(ids: string[]): Resource<Column[]> {
     setLive([first!, ...others].some(({ job }) => isActive(job.status)));
     return columns;
   };
-  return useResource(key, load, isLive ? pollMs : null);
+  return useResource(key, load, isLive ? pollMs : null, hiddenMs);
 }
 
 async function loadColumn(id: string, signal: AbortSignal): Promise<Column> {

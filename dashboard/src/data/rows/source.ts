@@ -7,7 +7,7 @@ import type { Row, RowAnswer, RowsFilter, RowsPage, RowsSummary } from './types.
 export interface RowsSource {
   page(filter: RowsFilter, after: string | null, signal?: AbortSignal): Promise<RowsPage>;
   summary(filter: RowsFilter, signal: AbortSignal): Promise<RowsSummary>;
-  dataset(filter: RowsFilter): Promise<Answer<'createDatasetOfSessionRows'>>;
+  dataset(filter: RowsFilter, corrected: boolean): Promise<Answer<'createDatasetOfSessionRows'>>;
 }
 
 const pageSize = 200;
@@ -43,13 +43,16 @@ function searched(
       };
     },
     summary: (filter, signal) => job.rowsSummary({ ...filter, candidate_id }, { signal }),
-    dataset: (filter) => job.rowsDataset({ ...filter, ...(candidate_id !== undefined && { candidate_id }) }),
+    dataset: (filter, corrected) =>
+      job.rowsDataset({ ...filter, corrected, ...(candidate_id !== undefined && { candidate_id }) }),
   };
 }
 
-function rowOf({ row, task_id, group, seen, input, expected, baseline, candidate }: Item<'listSessionRows'>): Row {
+function rowOf({ row, task_id, baseline, candidate, ...shown }: Item<'listSessionRows'>): Row {
   const name = task_id ?? String(row);
-  return { seed: row, name, group, seen, input, expected, before: answerOf(baseline), after: answerOf(candidate) };
+  const { group, seen, input, expected, reviews } = shown;
+  const sides = { before: answerOf(baseline), after: answerOf(candidate) };
+  return { seed: row, name, group, seen, input, expected, reviews, ...sides };
 }
 
 function answerOf(side: Item<'listSessionRows'>['candidate']): RowAnswer | null {
@@ -70,14 +73,15 @@ function evaluated(id: string): RowsSource {
       return { rows: results.map(resultRow), total, next, hasBaseline: false };
     },
     summary: ({ seen: _, ...filter }, signal) => job.rowsSummary(filter, { signal }),
-    dataset: ({ seen: _, ...filter }) => job.rowsDataset(filter),
+    dataset: ({ seen: _, ...filter }, corrected) => job.rowsDataset({ ...filter, corrected }),
   };
 }
 
 function resultRow(result: Answer<'getEvaluationResults'>['results'][number]): Row {
   const { seed, group, input = null, expected = null, reward, output = null, feedback = null, error } = result;
+  const { reviews = [] } = result;
   const after = { reward, answer: output, feedback, error, traceId: result.trace_id };
-  return { seed, name: String(seed), group: group!, seen: null, input, expected, before: null, after };
+  return { seed, name: String(seed), group: group!, seen: null, input, expected, before: null, after, reviews };
 }
 
 /** All rows that pass a filter. */

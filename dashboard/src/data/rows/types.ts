@@ -1,6 +1,8 @@
 import type { Answer, Item } from '../../../../src/client/index.js';
+import type { Review, ReviewVerdict } from '../reviews/types.js';
 
 export type RowGroup = Item<'listSessionRows'>['group'];
+export type ReviewFilter = 'none' | 'any' | ReviewVerdict;
 export type RowsSummary = Answer<'getSessionRowsSummary'>;
 
 /** Which rows are shown. */
@@ -11,6 +13,7 @@ export interface RowsFilter {
   answered?: string;
   other_answers?: true;
   feedback?: string;
+  review?: ReviewFilter;
   q?: string;
 }
 
@@ -36,6 +39,8 @@ export interface Row {
   expected: string | null;
   before: RowAnswer | null;
   after: RowAnswer | null;
+  /** What people say of the answer. */
+  reviews: Review[];
 }
 
 /** `next`: where the next page begins; null: this is the last. */

@@ -7,6 +7,7 @@ import { ConfirmButton } from '../../ui/confirm.js';
 import { Heading } from '../../ui/heading.js';
 import { IntervalBar } from '../../ui/interval-bar.js';
 import { dollars, reward, shortId } from '../../util/format.js';
+import { compareLink } from '../../util/compare-link.js';
 import { link, pageOf } from '../../util/router.js';
 import { CancelButton } from '../job/cancel.js';
 import { StepsPanel } from '../job/steps-panel.js';
@@ -170,7 +171,7 @@ function ImprovementPanel(props: { improvement: NonNullable<Checkup['improvement
       <p class="actions">
         <span class="quiet">{rows} requests</span>
         <a href={pageOf(session, { tab: 'prompt' })}>The prompt</a>
-        <a href={link(['compare'], { a: live, b: id })}>Row by row</a>
+        <a href={compareLink(...(live === null ? [id] : [live, id]))}>Row by row</a>
       </p>
     </Panel>
   );

@@ -1,47 +1,117 @@
+import { useState } from 'preact/hooks';
+import type { Run } from '../../data/run-types.js';
 import { loadRuns } from '../../data/runs.js';
 import { useResource } from '../../data/resource.js';
-import { ago, shortId } from '../../util/format.js';
+import { shortId, signed } from '../../util/format.js';
+import { mostColumns } from '../../util/compare-link.js';
 import { setQuery } from '../../util/router.js';
-import { Problem } from '../../ui/basics.js';
+import { Badge, Empty, Loading, Problem, Tag, Time } from '../../ui/basics.js';
+import { Dialog } from '../../ui/dialog.js';
+import { useSlowly } from '../../ui/hooks/use-slowly.js';
+import { gainOf } from '../runs/scale.js';
+import { adding, letterOf, removing, type CompareView } from './address.js';
+import type { Column } from './types.js';
 
 const offered = 100;
 
-/** Chooses the two sides among recent runs. */
-export function Chooser({ a, b }: { a: string | null; b: string | null }) {
-  const { data, error } = useResource('runs to compare', (signal) => loadRuns({ limit: offered }, signal));
-  const runs = data?.data;
-  const side = (query: 'a' | 'b', value: string | null) => (
-    <label class="compare-side">
-      <strong>{query.toUpperCase()}</strong>
-      <select
-        aria-label={`Run ${query.toUpperCase()}`}
-        value={value ?? ''}
-        onChange={(event) => setQuery({ [query]: event.currentTarget.value || null })}
-      >
-        <option value="">Choose a run …</option>
-        {value !== null && !runs?.some((run) => run.job_id === value) && (
-          <option value={value}>{shortId(value)}</option>
-        )}
-        {runs?.map((run) => (
-          <option key={run.job_id} value={run.job_id}>
-            {run.name ?? shortId(run.job_id)}, {run.kind}, {ago(run.created_at)}, {shortId(run.job_id)}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+/** The columns, and what may be added to them. */
+export function Chooser({ view, columns }: { view: CompareView; columns: readonly Pick<Column, 'id' | 'name'>[] }) {
+  const [isOpen, setOpen] = useState(false);
+  const { ids, baseline } = view;
+  const nameOf = (id: string) => columns.find((column) => column.id === id)?.name ?? shortId(id);
   return (
-    <>
-      <div class="filters" role="group" aria-label="Runs to compare">
-        {side('a', a)}
-        {side('b', b)}
-        {a !== null && b !== null && (
-          <button type="button" class="button" onClick={() => setQuery({ a: b, b: a })}>
-            Swap
+    <div class="bar compare-columns" role="group" aria-label="Compared columns">
+      {ids.map((id) => (
+        <span key={id} class="column-chip">
+          <strong>{letterOf(ids, id)}</strong> <bdi title={id}>{nameOf(id)}</bdi>
+          <button
+            type="button"
+            aria-label={`Compare with ${letterOf(ids, id)}`}
+            aria-pressed={id === baseline}
+            title={id === baseline ? 'The others are compared with this one' : 'Compare the others with this one'}
+            onClick={() => setQuery({ baseline: id })}
+          >
+            {id === baseline ? '★' : '☆'}
           </button>
-        )}
-      </div>
+          <button type="button" aria-label={`Remove ${letterOf(ids, id)}`} onClick={() => setQuery(removing(view, id))}>
+            ✕
+          </button>
+        </span>
+      ))}
+      <button type="button" class="button" disabled={ids.length >= mostColumns} onClick={() => setOpen(true)}>
+        Add …
+      </button>
+      {ids.length >= mostColumns && <span class="quiet">Eight is the most.</span>}
+      {isOpen && <AddDialog view={view} onClose={() => setOpen(false)} />}
+    </div>
+  );
+}
+
+function AddDialog({ view, onClose }: { view: CompareView; onClose: () => void }) {
+  const [text, setText] = useState('');
+  const name = useSlowly(text, 250).trim();
+  const { data, error } = useResource(`runs to compare ${name}`, (signal) =>
+    loadRuns({ limit: offered, ...(name && { name }) }, signal),
+  );
+  const add = (id: string) => {
+    setQuery(adding(view, id));
+    onClose();
+  };
+  const runs = data?.data.filter(({ job_id: id }) => !view.ids.includes(id));
+  return (
+    <Dialog title="Add to the comparison" onClose={onClose} wide>
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (text.trim()) add(text.trim());
+        }}
+      >
+        <input
+          type="search"
+          aria-label="Name of a run, or an id"
+          placeholder="Name of a run, or the id of a candidate or deployment"
+          value={text}
+          maxLength={100}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <button type="submit" class="button" disabled={text.trim() === ''}>
+          Add this id
+        </button>
+      </form>
       <Problem error={error} />
-    </>
+      {!runs && !error && <Loading />}
+      {runs?.length === 0 && (
+        <Empty>{name ? 'No other run has this name. It may be an id, or name a deployment.' : 'No other run.'}</Empty>
+      )}
+      <ul class="offered-runs" aria-label="Runs">
+        {runs?.map((run) => (
+          <li key={run.job_id}>
+            <Offered run={run} onAdd={add} />
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
+
+/** A run with what tells it from others of its name. */
+function Offered({ run, onAdd }: { run: Run; onAdd: (id: string) => void }) {
+  const gain = gainOf(run);
+  return (
+    <button type="button" class="offered-run" onClick={() => onAdd(run.job_id)}>
+      <strong dir="auto">{run.name ?? shortId(run.job_id)}</strong>
+      <span class="quiet">
+        {run.kind} {shortId(run.job_id)}
+      </span>
+      <Badge status={run.status === 'completed' && run.verdict ? run.verdict : run.status} />
+      {gain && <span class="gain-value">{signed(gain.value)}</span>}
+      {run.tags.map((tag) => (
+        <Tag key={tag}>{tag}</Tag>
+      ))}
+      <span class="quiet offered-time">
+        <Time at={run.created_at} />
+      </span>
+    </button>
   );
 }

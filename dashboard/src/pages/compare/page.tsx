@@ -1,46 +1,56 @@
-import { useMemo } from 'preact/hooks';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { route } from '../../util/router.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
+import { CopyLink } from '../../ui/copy.js';
 import { Heading } from '../../ui/heading.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
+import { viewOf, type CompareView } from './address.js';
 import { Chooser } from './chooser.js';
-import { Pairs } from './pairs.js';
+import { Configuration } from './configuration.js';
 import { Prompts } from './prompts.js';
-import { pairsOf } from './rows.js';
-import { loadRows } from './sides.js';
+import { Rows } from './rows.js';
+import type { Many } from './types.js';
 import { VerdictPanel } from './verdict-panel.js';
 
-/** Two runs, candidates or deployments on their common rows. */
+/** Up to eight runs, candidates or deployments beside a pinned baseline. */
 export function ComparePage() {
-  const { query } = route.value;
-  const [a, b] = [query.get('a') || null, query.get('b') || null];
+  const view = viewOf(route.value.query);
   return (
     <>
       <div class="page-head">
         <Heading title="Compare" />
+        <CopyLink />
       </div>
-      <Chooser a={a} b={b} />
-      {a !== null && b !== null ? <Compared key={`${a} ${b}`} a={a} b={b} /> : <Empty>Choose two runs.</Empty>}
+      <Compared view={view} />
       <TraceFromAddress />
     </>
   );
 }
 
-function Compared({ a, b }: { a: string; b: string }) {
-  const { data, error } = useResource(`${a} ${b}`, async (signal) => {
-    const comparison = await client.value.compare(a, b, { signal });
-    const [ofA, ofB] = await Promise.all([loadRows(comparison.a, signal), loadRows(comparison.b, signal)]);
-    return { comparison, ofA, ofB };
-  });
-  const pairs = useMemo(() => data && pairsOf(data.ofA, data.ofB, data.comparison.compared_seeds), [data]);
-  if (!data || !pairs) return error ? <Problem error={error} /> : <Loading />;
+function Compared({ view }: { view: CompareView }) {
+  const { ids, baseline } = view;
+  const key = `${ids.join()} ${baseline}`;
+  const { data, error } = useResource(key, async (signal) =>
+    ids.length > 1 ? client.value.compareMany(ids, { baseline, signal }) : null,
+  );
   return (
     <>
-      <VerdictPanel comparison={data.comparison} />
-      <Pairs comparison={data.comparison} pairs={pairs} a={data.ofA} b={data.ofB} />
-      <Prompts comparison={data.comparison} pair={pairs[0]} />
+      <Chooser view={view} columns={data?.columns ?? []} />
+      {data === null && <Empty>Add at least two runs.</Empty>}
+      {data === undefined && (error ? <Problem error={error} /> : <Loading />)}
+      {data && <Parts key={key} many={data} view={view} />}
+    </>
+  );
+}
+
+function Parts({ many, view }: { many: Many; view: CompareView }) {
+  return (
+    <>
+      <VerdictPanel many={many} />
+      <Configuration many={many} onlyDifferences={view.onlyDifferences} />
+      <Rows many={many} view={view} />
+      <Prompts many={many} view={view} />
     </>
   );
 }

@@ -1,40 +1,76 @@
+import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
+import { setQuery } from '../../util/router.js';
 import { Empty, Loading, Panel, Problem } from '../../ui/basics.js';
-import { Prompt } from '../../ui/diff/prompt.js';
-import type { Pair } from './rows.js';
+import { Prompt } from '../../ui/prompt.js';
+import { letterOf, type CompareView } from './address.js';
 import { loadPrompt, loadSent } from './sides.js';
-import type { Comparison } from './verdict.js';
+import type { Column, Many } from './types.js';
 
-/** Both prompts, with what B changes; without a prompt on record, what both sent on one row. */
-export function Prompts({ comparison, pair }: { comparison: Comparison; pair: Pair | undefined }) {
-  const { a, b } = comparison;
-  const { data, error } = useResource(`${a.id} ${b.id} ${pair?.seed}`, async (signal) => {
-    const kept = await Promise.all([loadPrompt(a, signal), loadPrompt(b, signal)]);
-    if (kept.every((prompt) => prompt !== null)) return { prompts: kept, seed: null };
-    if (!pair) return { prompts: kept, seed: null };
-    const sent = [loadSent(a.job_id, pair.a.traceId, signal), loadSent(b.job_id, pair.b.traceId, signal)];
-    return { prompts: await Promise.all(sent), seed: pair.seed };
+/** The prompts of two columns, with what the second changes. */
+export function Prompts({ many, view }: { many: Many; view: CompareView }) {
+  const { ids, baseline } = view;
+  const from = view.from ?? baseline;
+  const to = view.to ?? ids.find((id) => id !== from)!;
+  const { data, error } = useResource(`prompts ${from} ${to}`, (signal) => {
+    const of = (id: string) => many.columns.find((column) => column.id === id)!;
+    return loadPrompts(of(from), of(to), signal);
   });
   const [before, after] = data?.prompts ?? [];
+  const side = (query: 'from' | 'to', label: string, value: string) => (
+    <label>
+      {label}{' '}
+      <select value={value} onChange={(event) => setQuery({ [query]: event.currentTarget.value })}>
+        {ids.map((id) => (
+          <option key={id} value={id}>
+            {letterOf(ids, id)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
   return (
-    <Panel title="Prompts" aside={data && data.seed !== null && <span class="quiet">as sent on row {data.seed}</span>}>
+    <Panel
+      title="Prompts"
+      aside={
+        <div class="actions">
+          {side('from', 'From', from)}
+          {side('to', 'to', to)}
+          {data && data.row !== null && <span class="quiet">as sent on row {data.row}</span>}
+        </div>
+      }
+    >
       <Problem error={error} />
       {!data && !error && <Loading />}
       {data && !before && !after && <Empty>Neither side has a prompt on record.</Empty>}
       <div class="compare-prompts">
         {before && (
-          <section aria-label="Prompt of A">
-            <h3>A</h3>
+          <section aria-label={`Prompt of ${letterOf(ids, from)}`}>
+            <h3>{letterOf(ids, from)}</h3>
             <Prompt messages={before} />
           </section>
         )}
         {after && (
-          <section aria-label="Prompt of B, with its changes">
-            <h3>B{before && ', with its changes'}</h3>
+          <section aria-label={`Prompt of ${letterOf(ids, to)}, with its changes`}>
+            <h3>
+              {letterOf(ids, to)}
+              {before && ', with its changes'}
+            </h3>
             <Prompt messages={after} before={before ?? null} />
           </section>
         )}
       </div>
     </Panel>
   );
+}
+
+/** Both prompts; if one is not on record, what both sent on one row. */
+async function loadPrompts(from: Column, to: Column, signal: AbortSignal) {
+  const kept = await Promise.all([loadPrompt(from, signal), loadPrompt(to, signal)]);
+  if (kept.every((prompt) => prompt !== null)) return { prompts: kept, row: null };
+  const { data } = await client.value.comparedRows([from.id, to.id], { limit: 1 }, { signal });
+  const [a, b] = data[0]?.cells ?? [];
+  if (!a || !b) return { prompts: kept, row: null };
+  const sent = [a, b].map((cell) => loadSent(cell.job_id, cell.trace_id, signal));
+  return { prompts: await Promise.all(sent), row: data[0]!.row };
 }

@@ -1,69 +1,213 @@
-import { jobKinds } from '../../../../src/core/jobs/kinds.js';
-import { kindOfJob } from '../../data/kinds.js';
+import { sentenceOf } from '../../../../src/core/comparisons/words.js';
 import { count, dollars, milliseconds, reward, shortId, signed } from '../../util/format.js';
 import { pageOf } from '../../util/router.js';
+import { jobKinds } from '../../../../src/core/jobs/kinds.js';
+import { kindOfJob } from '../../data/kinds.js';
 import { Badge, Panel } from '../../ui/basics.js';
-import { IntervalBar, UnseenRows } from '../../ui/interval-bar.js';
-import type { SideOf } from './sides.js';
-import { hasInterval, verdictOf, type Comparison } from './verdict.js';
+import { Fold } from '../../ui/fold.js';
+import { AxisBar, UnseenRows } from '../../ui/interval-bar.js';
+import { rowsNeededWords } from '../search/verdict.js';
+import { letterOf } from './address.js';
+import { reachOf, timesSpread, toneOfVerdict, type Column, type Many } from './types.js';
 
-/** The paired difference as a picture and in words, and both sides in figures. */
-export function VerdictPanel({ comparison }: { comparison: Comparison }) {
-  const { a, b, difference, verdict, basis, seeds_compared: compared, seeds_in_common: common } = comparison;
+/** Who is better as a sentence, and every column beside the baseline on one axis. */
+export function VerdictPanel({ many }: { many: Many }) {
+  const { columns, baseline } = many;
+  const ids = columns.map(({ id }) => id);
+  const named = columns.flatMap(({ id, against_baseline: pair }) => {
+    if (!pair) return [];
+    return [{ name: letterOf(ids, id), verdict: pair.verdict, ...pair.difference, rows: pair.seeds_compared }];
+  });
+  const reach = reachOf(columns);
   return (
-    <Panel title="Verdict" aside={<Badge status={verdict} />}>
-      <p class="verdict">{verdictOf(comparison)}</p>
-      {hasInterval(comparison) ? (
-        <IntervalBar label="B minus A" value={difference.mean} low={difference.low} high={difference.high} />
-      ) : (
-        <p class="quiet">Difference {signed(difference.mean)}. So few rows have no interval.</p>
-      )}
-      <p class="quiet">
-        {basis === 'evaluation'
-          ? 'A search selected on the compared rows, which favors its candidate.'
-          : compared < common
-            ? `${count(common - compared)} of ${count(common)} common rows are left out: a search selected on them.`
-            : 'No search selected on the compared rows.'}
+    <Panel title="Verdict">
+      <p class="verdict">
+        {named.length > 0
+          ? sentenceOf(letterOf(ids, baseline), named)
+          : 'No column has a row in common with the baseline.'}
       </p>
-      <div class="table-box" tabIndex={0} role="region" aria-label="Both sides">
-        <table class="table">
+      <div class="table-box" tabIndex={0} role="region" aria-label="Columns beside the baseline">
+        <table class="table compare-table compare-grid">
           <thead>
             <tr>
-              <th>Side</th>
-              <th class="number">Mean reward</th>
+              <th>Column</th>
+              <th>Verdict</th>
+              <th title="Minus the baseline, row by row, with the 95 % interval; all on one axis">Difference</th>
+              <th class="number" title="Corrected for the number of comparisons by the method of Holm">
+                p
+              </th>
               <th class="number">Rows</th>
-              <th class="number">Failed</th>
+              <th class="number">Won</th>
+              <th class="number">Lost</th>
+              <th class="number">Equal</th>
+              <th class="number">Mean reward</th>
               <th class="number">Cost per row</th>
-              <th class="number">Mean latency</th>
-              <th class="number">Median latency</th>
+              <th class="number">Latency</th>
+              <th class="number" title="Length of the prompt in estimated tokens">
+                Prompt
+              </th>
             </tr>
           </thead>
           <tbody>
-            <SideLine letter="A" side={a} />
-            <SideLine letter="B" side={b} />
+            {columns.map((column) => (
+              <Line key={column.id} column={column} letter={letterOf(ids, column.id)} many={many} reach={reach} />
+            ))}
           </tbody>
         </table>
       </div>
+      <Notes many={many} />
+      {columns.length > 2 && many.pairs.length > 0 && <Fold summary="Every pair">{() => <Pairs many={many} />}</Fold>}
     </Panel>
   );
 }
 
-function SideLine({ letter, side }: { letter: string; side: SideOf }) {
-  const candidate = jobKinds[kindOfJob(side.job_id)].isSearch ? side.candidate_id : null;
+function Line(props: { column: Column; letter: string; many: Many; reach: number }) {
+  const { column, letter, many, reach } = props;
+  const { against_baseline: pair } = column;
+  const isBaseline = column.id === many.baseline;
   return (
-    <tr>
+    <tr class={isBaseline ? 'compare-baseline' : ''}>
+      <td>
+        <Name column={column} letter={letter} />
+      </td>
       <td class="short">
-        <strong>{letter}</strong> <a href={pageOf(side.job_id, { candidate })}>{shortId(side.id)}</a>{' '}
-        <span class="quiet">{side.kind}</span>
+        {pair ? <Badge status={pair.verdict} /> : isBaseline ? 'baseline' : <span class="quiet">no row in common</span>}
       </td>
+      <td class="short">{pair && <Difference column={column} letter={letter} reach={reach} />}</td>
+      <td class="number">{pair ? shownP(pair.p_corrected) : ''}</td>
+      <td class="number" title={pair ? `${count(pair.seeds_in_common)} in common` : undefined}>
+        {pair ? count(pair.seeds_compared) : ''}
+      </td>
+      <td class="number">{pair && count(pair.won)}</td>
+      <td class="number">{pair && count(pair.lost)}</td>
+      <td class="number">{pair && count(pair.tied)}</td>
       <td class="number">
-        {reward(side.mean_reward)} <UnseenRows interval={side.mean_reward_interval} />
+        {reward(column.mean_reward)} <UnseenRows interval={column.mean_reward_interval} />
+        {column.seeds_failed > 0 && <div class="bad">{count(column.seeds_failed)} failed</div>}
       </td>
-      <td class="number">{count(side.seeds)}</td>
-      <td class="number">{count(side.seeds_failed)}</td>
-      <td class="number">{dollars(side.cost_usd)}</td>
-      <td class="number">{milliseconds(side.latency_ms?.mean)}</td>
-      <td class="number">{milliseconds(side.latency_ms?.p50)}</td>
+      <td class="number">{dollars(column.cost_usd)}</td>
+      <td class="number">{milliseconds(column.latency_ms?.mean)}</td>
+      <td class="number">{count(column.prompt_tokens)}</td>
     </tr>
+  );
+}
+
+const shownP = (p: number): string => (p < 0.001 ? '<0.001' : p.toFixed(3));
+
+function Name({ column: { id, kind, name, job_id, candidate_id }, letter }: { column: Column; letter: string }) {
+  const candidate = jobKinds[kindOfJob(job_id)].isSearch ? candidate_id : null;
+  return (
+    <>
+      <strong>{letter}</strong>{' '}
+      <a dir="auto" href={pageOf(job_id, { candidate })}>
+        {name ?? shortId(id)}
+      </a>
+      <div class="quiet short">
+        {kind} {shortId(id)}
+      </div>
+    </>
+  );
+}
+
+function Difference({ column, letter, reach }: { column: Column; letter: string; reach: number }) {
+  const pair = column.against_baseline!;
+  const { mean: value, low, high } = pair.difference;
+  const times = timesSpread(pair);
+  const tone = toneOfVerdict(pair.verdict);
+  return (
+    <>
+      <span class={`gain-value ${tone}`}>{signed(value)}</span>
+      <AxisBar
+        gain={{ value, low, high }}
+        reach={reach}
+        tone={tone}
+        label={`${letter}: ${signed(value)}, 95 % interval ${signed(low)} to ${signed(high)}`}
+      />
+      <div class="quiet">
+        {signed(low)} to {signed(high)}
+        {times !== null && `, ${times.toFixed(1)} times the spread of the search`}
+      </div>
+    </>
+  );
+}
+
+/** What a reader must know of the rows and of the searches. */
+function Notes({ many: { columns, groups } }: { many: Many }) {
+  const ids = columns.map(({ id }) => id);
+  const letters = (of: readonly string[]) => of.map((id) => letterOf(ids, id)).join(', ');
+  const withPair = columns.flatMap(({ id, against_baseline: pair }) => (pair ? [{ id, ...pair }] : []));
+  const biased = withPair.filter(({ basis }) => basis === 'evaluation').map(({ id }) => id);
+  const cut = withPair.filter((pair) => pair.seeds_compared < pair.seeds_in_common).map(({ id }) => id);
+  const alone = withPair
+    .filter(({ verdict, difference: { low, high } }) => verdict === 'inconclusive' && (low > 0 || high < 0))
+    .map(({ id }) => id);
+  const undecided = withPair.filter(({ rows_needed: needed }) => needed !== null);
+  return (
+    <ul class="notes">
+      {groups.map(({ ids: of, rng_seeds: seeds, spread, difference }) => (
+        <li key={of.join()}>
+          {letters(of)} are one request with {count(seeds)} values of <code>rng_seed</code>.{' '}
+          {spread === null
+            ? 'Three would show how much the search itself varies.'
+            : `The search itself varies by ±${spread.toFixed(3)}${difference === null || spread === 0 ? '.' : `; their mean gain of ${signed(difference)} is ${(Math.abs(difference) / spread).toFixed(1)} times that.`}`}
+        </li>
+      ))}
+      {biased.length > 0 && (
+        <li>{letters(biased)}: a search selected on the compared rows, which favors its candidate.</li>
+      )}
+      {cut.length > 0 && <li>{letters(cut)}: common rows on which a search selected are left out.</li>}
+      {alone.length > 0 && (
+        <li>
+          {letters(alone)}: the interval alone excludes 0, but among {count(withPair.length)} comparisons chance may
+          explain that.
+        </li>
+      )}
+      {undecided.map(({ id, rows_needed: needed }) => (
+        <li key={id}>
+          {letterOf(ids, id)}:{rowsNeededWords(needed)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Each column minus each other. */
+function Pairs({ many: { columns, pairs } }: { many: Many }) {
+  const ids = columns.map(({ id }) => id);
+  const cell = (row: string, other: string) => {
+    const pair = pairs.find(({ a, b }) => (a === other && b === row) || (a === row && b === other));
+    if (!pair) return <td class="number quiet">–</td>;
+    const value = pair.b === row ? pair.difference.mean : -pair.difference.mean;
+    const tone = pair.verdict === 'inconclusive' ? 'quiet' : value > 0 ? 'good' : 'bad';
+    return (
+      <td class={`number ${tone}`} title={`${count(pair.seeds_compared)} rows, p ${shownP(pair.p_corrected)}`}>
+        {signed(value)}
+      </td>
+    );
+  };
+  return (
+    <div class="table-box" tabIndex={0} role="region" aria-label="Every pair">
+      <table class="table compare-grid compare-pairs">
+        <caption class="quiet">Row minus column; gray is not shown to differ, with all pairs counted.</caption>
+        <thead>
+          <tr>
+            <td></td>
+            {ids.map((id) => (
+              <th key={id} scope="col" class="number">
+                {letterOf(ids, id)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {ids.map((row) => (
+            <tr key={row}>
+              <th scope="row">{letterOf(ids, row)}</th>
+              {ids.map((other) => (row === other ? <td key={other}></td> : cell(row, other)))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -7,10 +7,11 @@ import { go, link, route, setQuery } from '../../util/router.js';
 import { Field, Loading, Panel, Problem, Time } from '../../ui/basics.js';
 import { ConfirmButton } from '../../ui/confirm.js';
 import { FormDialog } from '../../ui/form-dialog.js';
+import { CopyId } from '../../ui/copy.js';
 import { Heading } from '../../ui/heading.js';
 import { DatasetRows } from '../../ui/dataset-rows.js';
-import { guessColumns } from '../new/draft.js';
-import { change } from '../new/store.js';
+import { guessColumns } from '../new/form/draft.js';
+import { change } from '../new/form/store.js';
 
 const pageSize = 20;
 
@@ -37,7 +38,7 @@ export function DatasetPage({ id }: { id: string }) {
             <a href={link([], { dataset: id, parts: '1', archived: '1' })}>
               {count(data.jobs)} {data.jobs === 1 ? 'run' : 'runs'}
             </a>
-            <code>{shortId(id)}</code>
+            <CopyId id={id} />
           </p>
         </div>
         <div class="actions">

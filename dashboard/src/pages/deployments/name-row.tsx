@@ -5,7 +5,7 @@ import { link } from '../../util/router.js';
 import { Badge, StuckBadge, Time } from '../../ui/basics.js';
 import { RetiresBadge } from '../../ui/retires-badge.js';
 import { NotRead } from './version/not-read.js';
-import { useSeen } from '../../ui/in-view.js';
+import { useSeen } from '../../ui/hooks/in-view.js';
 import type { NameGroup } from './version/versions.js';
 
 const pollMs = 15_000;

@@ -5,7 +5,7 @@ import { go, pageOf } from '../../util/router.js';
 import { ActionButton } from '../../ui/basics.js';
 import { ArchiveButton } from '../job/archive.js';
 import { CancelButton } from '../job/cancel.js';
-import { CloneButton } from '../job/clone.js';
+import { CloneButton, EditAndRun } from '../job/clone.js';
 import { LabelsDialog, type Labels } from '../job/labels.js';
 import { isActive } from '../../data/job.js';
 import type { Evaluation } from '../../data/evaluation/types.js';
@@ -25,7 +25,8 @@ export function Actions({ job, onDone }: { job: Evaluation; onDone: () => Promis
     <div class="actions" role="group" aria-label="Actions">
       {job.status === 'running' && <ActionButton run={() => command('pauseEvaluation')}>Pause</ActionButton>}
       {job.status === 'paused' && <ActionButton run={() => command('resumeEvaluation')}>Resume</ActionButton>}
-      <CloneButton kind="evaluation" run={clone} />
+      <EditAndRun id={job.job_id} />
+      <CloneButton kind="evaluation" job={job} run={clone} />
       <button type="button" class="button" onClick={() => setLabelling(true)}>
         Edit
       </button>

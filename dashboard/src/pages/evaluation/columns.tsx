@@ -1,7 +1,8 @@
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { ago, shortId } from '../../util/format.js';
-import { link, setQuery } from '../../util/router.js';
+import { compareLink } from '../../util/compare-link.js';
+import { setQuery } from '../../util/router.js';
 import { Problem } from '../../ui/basics.js';
 import { othersFirst } from './others.js';
 import type { Column, Evaluation } from '../../data/evaluation/types.js';
@@ -21,7 +22,7 @@ export function Columns({ job, columns }: { job: Evaluation; columns: Column[] }
       {others.map((other) => (
         <span key={other.job_id} class="column-chip">
           {other.name ?? shortId(other.job_id)}
-          <a href={link(['compare'], { a: job.job_id, b: other.job_id })}>compare</a>
+          <a href={compareLink(job.job_id, other.job_id)}>compare</a>
           <button
             type="button"
             aria-label={`Remove ${other.name ?? shortId(other.job_id)}`}

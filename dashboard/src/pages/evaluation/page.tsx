@@ -3,9 +3,10 @@ import { pageOf, route } from '../../util/router.js';
 import { ActionButton, Loading, Panel, Problem } from '../../ui/basics.js';
 import { currentTab, TabPanel, Tabs } from '../../ui/tabs.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
+import { ConfigurationTab } from '../configuration/tab.js';
 import { DiagnosisPanel } from '../job/diagnosis-panel.js';
 import { Head } from '../job/head.js';
-import { newRunFrom } from '../new/from-run.js';
+import { newRunFrom } from '../new/form/from-run.js';
 import { Actions } from './actions.js';
 import { Columns, mostColumns } from './columns.js';
 import { useColumns } from '../../data/evaluation/load.js';
@@ -16,8 +17,8 @@ import { isActive } from '../../data/job.js';
 import type { Column, Evaluation } from '../../data/evaluation/types.js';
 import { RowsTab } from '../rows/tab.js';
 
-const tabs = ['overview', 'rows', 'beside'] as const;
-const labels = { overview: 'Overview', rows: 'Rows', beside: 'Side by side' };
+const tabs = ['overview', 'rows', 'beside', 'configuration'] as const;
+const labels = { overview: 'Overview', rows: 'Rows', beside: 'Side by side', configuration: 'Configuration' };
 
 /** An evaluation, with others beside it. */
 export function EvaluationPage({ id }: { id: string }) {
@@ -65,6 +66,8 @@ function Tab({ own, columns }: { own: Evaluation; columns: Column[] }) {
           <Matrix columns={columns} />
         </Panel>
       );
+    case 'configuration':
+      return <ConfigurationTab jobId={own.job_id} />;
   }
 }
 

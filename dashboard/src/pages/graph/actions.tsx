@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { client } from '../../data/client.js';
 import { saveAnswer } from '../../data/download.js';
-import { go, pageOf } from '../../util/router.js';
+import { go, link, pageOf } from '../../util/router.js';
 import { ActionButton } from '../../ui/basics.js';
 import { ArchiveButton } from '../job/archive.js';
 import { CancelButton } from '../job/cancel.js';
-import { CloneButton } from '../job/clone.js';
+import { CloneButton, EditAndRun } from '../job/clone.js';
 import { LabelsDialog, type Labels } from '../job/labels.js';
 import { isActive } from '../../data/job.js';
 import type { GraphJob } from '../../data/graph/types.js';
@@ -41,7 +41,13 @@ export function Actions({ job, onDone }: { job: GraphJob; onDone: () => Promise<
           Download graph
         </ActionButton>
       )}
-      <CloneButton kind="graph job" run={clone} />
+      {job.best_candidate !== null && (
+        <a class="button" href={link(['deployments'], { source: id })}>
+          {isActive(status) ? 'Deploy the best' : 'Deploy the winner'}
+        </a>
+      )}
+      <EditAndRun id={id} />
+      <CloneButton kind="graph job" job={job} run={clone} />
       <button type="button" class="button" onClick={() => setLabelling(true)}>
         Edit
       </button>

@@ -1,5 +1,6 @@
 import { CandidateDialog } from '../search/candidate/dialog.js';
 import { GraphComparison } from './comparison.js';
+import { PromptLinks } from '../job/candidate-links.js';
 import { client } from '../../data/client.js';
 import { howMade } from './lineage.js';
 import type { GraphJob } from '../../data/graph/types.js';
@@ -20,6 +21,7 @@ export function GraphCandidate({ job, candidateId }: { job: GraphJob; candidateI
             <h3>Graph</h3>
             <span class="quiet">{howMade(candidate)}</span>
           </header>
+          <PromptLinks id={job.job_id} candidateId={candidateId} isGraph />
           <GraphComparison job={job} candidate={candidate} />
         </section>
       )}

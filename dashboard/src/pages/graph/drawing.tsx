@@ -3,7 +3,7 @@ import type { Graph, Step } from '../../../../src/core/graphs/graph.js';
 import { stepRefs } from '../../../../src/core/graphs/refs.js';
 import { changesOf, inputBox, outputBox, type Change, type Changes } from './changes.js';
 import { layoutGraph, type Point } from './layout/layout.js';
-import { nextInList, useRoving } from '../../ui/use-roving.js';
+import { nextInList, useRoving } from '../../ui/hooks/use-roving.js';
 import { StepDialog } from './step-dialog.js';
 import { firstLine, inputText, kindOf, modelOf } from './step-text.js';
 

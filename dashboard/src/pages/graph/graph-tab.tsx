@@ -5,6 +5,7 @@ import { here, route, setQuery } from '../../util/router.js';
 import { Badge, Empty, Loading, Panel, Problem } from '../../ui/basics.js';
 import { isActive } from '../../data/job.js';
 import { numberOf } from '../../data/search.js';
+import { StepPrompts } from './step-prompts.js';
 import { GraphComparison } from './comparison.js';
 import { graphCandidates } from '../../data/candidates.js';
 import { client } from '../../data/client.js';
@@ -27,11 +28,14 @@ export function GraphTab({ job }: { job: GraphJob }) {
   const line = lineOf(candidates, best);
   const show = (id: string) => setQuery({ at: id === best ? null : id });
   return (
-    <Panel title="Graph" aside={<CandidateSelect candidates={candidates} best={best} shown={shown} onShow={show} />}>
-      <Problem error={error} />
-      {line.length > 1 && <Line line={line} shown={shown} onShow={show} />}
-      <Shown key={shown} job={job} id={shown} />
-    </Panel>
+    <>
+      <Panel title="Graph" aside={<CandidateSelect candidates={candidates} best={best} shown={shown} onShow={show} />}>
+        <Problem error={error} />
+        {line.length > 1 && <Line line={line} shown={shown} onShow={show} />}
+        <Shown key={shown} job={job} id={shown} />
+      </Panel>
+      <StepPrompts key={`prompts ${shown}`} job={job} id={shown} />
+    </>
   );
 }
 

@@ -12,6 +12,7 @@ import { CurvePanel } from '../search/curve-panel.js';
 import { Curve } from '../search/curve.js';
 import { Figures } from '../search/figures.js';
 import { pollMs, useAtEnd, useJob } from '../search/follow.js';
+import { ConfigurationTab } from '../configuration/tab.js';
 import { DiagnosisPanel } from '../job/diagnosis-panel.js';
 import { Head } from '../job/head.js';
 import { isActive } from '../../data/job.js';
@@ -24,8 +25,15 @@ import { client } from '../../data/client.js';
 import { GraphTab } from './graph-tab.js';
 import type { GraphJob } from '../../data/graph/types.js';
 
-const tabs = ['overview', 'rows', 'graph', 'candidates', 'events'] as const;
-const labels = { overview: 'Overview', rows: 'Rows', graph: 'Graph', candidates: 'Candidates', events: 'Events' };
+const tabs = ['overview', 'rows', 'graph', 'candidates', 'configuration', 'events'] as const;
+const labels = {
+  overview: 'Overview',
+  rows: 'Rows',
+  graph: 'Graph',
+  candidates: 'Candidates',
+  configuration: 'Configuration',
+  events: 'Events',
+};
 
 /** A graph job: live while it runs. */
 export function GraphPage({ id }: { id: string }) {
@@ -44,7 +52,7 @@ export function GraphPage({ id }: { id: string }) {
   );
   return (
     <>
-      <Head job={job} kind="graph job" facts={facts} actions={<Actions job={job} onDone={reload} />} />
+      <Head job={job} kind="graph job" facts={facts} actions={<Actions job={job} onDone={reload} />} log={log} />
       <Problem error={error} />
       <Tabs names={tabs} labels={labels} />
       <TabPanel names={tabs}>
@@ -73,6 +81,8 @@ function Tab({ job, log }: { job: GraphJob; log: EventLog }) {
           load={graphCandidates}
         />
       );
+    case 'configuration':
+      return <ConfigurationTab jobId={job.job_id} split={job.split} />;
     case 'events':
       return <EventList log={log} />;
   }
@@ -90,7 +100,7 @@ function Overview({ job, log }: { job: GraphJob; log: EventLog }) {
       <DiagnosisPanel jobId={job.job_id} diagnosis={job.diagnosis} button={<GraphButton job={job} />} />
       <Figures job={job} verdict={job.verdict} curve={curve} proposals={job.proposals} />
       <VerdictPanel status={job.status} results={job} />
-      <CurvePanel curve={curve} results={job} />
+      <CurvePanel curve={curve} points={curve.points} results={job} />
       <CostPanel job={job} pareto={pareto.data} error={pareto.error} />
     </>
   );

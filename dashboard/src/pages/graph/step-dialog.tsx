@@ -1,7 +1,8 @@
 import { stepPrompt, type Step } from '../../../../src/core/graphs/graph.js';
 import { Badge } from '../../ui/basics.js';
 import { Dialog } from '../../ui/dialog.js';
-import { Prompt, TextDiff } from '../../ui/diff/prompt.js';
+import { MarkedText } from '../../ui/changes/marked.js';
+import { Prompt } from '../../ui/prompt.js';
 import type { StepChange } from './changes.js';
 import { settingsOf } from './step-text.js';
 
@@ -38,7 +39,7 @@ function Settings({ step, earlier, model }: { step: Step; earlier: Step | null; 
             {was === null || was.get(name) === now.get(name) ? (
               <pre>{now.get(name)}</pre>
             ) : (
-              <TextDiff before={was.get(name) ?? ''} after={now.get(name) ?? ''} />
+              <MarkedText before={was.get(name) ?? ''} after={now.get(name) ?? ''} />
             )}
           </dd>
         </div>

@@ -4,12 +4,23 @@ import { link } from '../../util/router.js';
 import { Badge, StuckBadge, Tag, Time } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
 import type { Job } from '../../data/job.js';
-import { LivePace, slowdownOf } from './live.js';
+import { CopyId, CopyLink } from '../../ui/copy.js';
+import type { EventLog } from '../../data/event-log.js';
+import { Origin } from '../configuration/tab.js';
+import { useEndNotice } from './end-notice.js';
+import { Live, slowdownOf } from './live.js';
 
 /** Which job it is, what can be done with it, and what went wrong. */
-export function Head(props: { job: Job; kind: string; facts: ComponentChildren; actions: ComponentChildren }) {
+export function Head(props: {
+  job: Job;
+  kind: string;
+  facts: ComponentChildren;
+  actions: ComponentChildren;
+  log?: EventLog;
+}) {
   const { job, kind } = props;
   const { policy } = job;
+  useEndNotice(job);
   return (
     <>
       <div class="page-head job-head">
@@ -24,10 +35,12 @@ export function Head(props: { job: Job; kind: string; facts: ComponentChildren; 
               {policy.provider}/{policy.model}
             </span>
             {props.facts}
+            {job.branched_from && <Origin origin={job.branched_from} />}
             <span>
               created <Time at={job.created_at} />
             </span>
-            <code>{job.job_id}</code>
+            <CopyId id={job.job_id} />
+            <CopyLink />
             {job.temporal_url && <a href={job.temporal_url}>Temporal</a>}
           </p>
         </div>
@@ -38,7 +51,7 @@ export function Head(props: { job: Job; kind: string; facts: ComponentChildren; 
           {job.notes}
         </p>
       )}
-      <LivePace job={job} />
+      <Live job={job} log={props.log} />
       <Failure job={job} kind={kind} />
       <Warnings job={job} />
     </>

@@ -1,13 +1,36 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { health, healthOfJob, reloadHealth } from '../../data/health.js';
-import { minute, slowedDown } from '../../data/health-words.js';
-import type { Job } from '../../data/job.js';
-import { pace } from '../../util/format.js';
+import { useEventFold, type EventLog } from '../../data/event-log.js';
+import { health, healthOfJob, reloadHealth, type OpenJob } from '../../data/health/health.js';
+import { minute, slowedDown, stallText } from '../../data/health/words.js';
+import { isActive, type Job } from '../../data/job.js';
+import { dollars, pace, unknown } from '../../util/format.js';
+import { here } from '../../util/router.js';
+import { Clock } from '../../ui/basics.js';
+import { RunClock } from '../search/run-clock.js';
+import { Decisions, type Said } from './decisions.js';
+import { TellMe } from './end-notice.js';
+import { PhaseStrip } from './phase-strip.js';
 
 const stalledS = 60;
 
-/** How fast a running job goes on, when it ends, and how long its last result is ago. */
-export function LivePace({ job }: { job: Job }) {
+/** Of an open job: its phase, its pace, when it ends, and what it decided last. */
+export function Live({ job, log }: { job: Job; log?: EventLog | undefined }) {
+  if (!isActive(job.status)) return null;
+  return (
+    <section class="live" aria-label="Live">
+      <PhaseStrip job={job} />
+      {log ? <PaceOfLog job={job} log={log} /> : <Pace job={job} clock={null} />}
+      {log && <Feed job={job} log={log} />}
+    </section>
+  );
+}
+
+function PaceOfLog({ job, log }: { job: Job; log: EventLog }) {
+  return <Pace job={job} clock={useEventFold(log, () => new RunClock())} />;
+}
+
+/** Pace, end and last result of a job. `clock` null: how long it has run is unknown. */
+function Pace({ job, clock }: { job: Job; clock: RunClock | null }) {
   const isRunning = job.status === 'running';
   const known = healthOfJob(job.job_id);
   const lastMs = useLastResult(job, known?.last_result_at ?? null);
@@ -15,24 +38,68 @@ export function LivePace({ job }: { job: Job }) {
   useEffect(() => {
     if (isRunning && !known) void reloadHealth();
   }, [isRunning]);
-  if (!isRunning || !known) return null;
   const quietS = lastMs === null ? null : Math.max(0, Math.round((nowMs - lastMs) / 1_000));
-  const isStalled = known.stalled && (quietS === null || quietS >= stalledS);
+  const isStalled = known?.stalled === true && (quietS === null || quietS >= stalledS);
+  const figures: [string, string][] = [
+    ['rollouts/s', known ? pace(known.rollouts_per_minute / 60) : unknown],
+    ['per hour', dollars(known?.usd_per_hour)],
+    ['in flight', String(job.concurrency.in_flight)],
+    ['last result', quietS === null ? unknown : `${quietS} s ago`],
+    ['ends about', endOf(job, known, clock, nowMs)],
+  ];
   return (
-    <p class="live-pace" role="status" aria-live="off">
-      {isStalled ? (
-        <strong class="bad">
-          Stalled: no result {quietS === null ? 'yet' : `for ${quietS} s`}
-          {known.stalled_because !== null && `: ${known.stalled_because}`}
-        </strong>
-      ) : (
-        <>
-          <span>{pace(known.rollouts_per_minute / 60)} rollouts/s</span>
-          {known.ends_at !== null && <span>ends about {minute(known.ends_at)} by rollouts</span>}
-          {quietS !== null && <span>last result {quietS} s ago</span>}
-        </>
-      )}
-    </p>
+    <div class="live-pace">
+      <dl class="live-figures">
+        {figures.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <TellMe job={job} />
+      <p class="live-state" role="status" aria-live="off">
+        {isStalled && <strong class="bad">{stallText(known, health.value?.providers ?? [], quietS)}</strong>}
+        {job.status === 'paused' && (
+          <span>Paused{clock ? ` since ${minute(new Date(clock.lastAt).toISOString())}` : ''}</span>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** As `21:46 by rollouts`: the first limit that is reached at this pace. */
+function endOf(job: Job, known: OpenJob | undefined, clock: RunClock | null, nowMs: number): string {
+  if (job.status !== 'running') return unknown;
+  const most = 'max_minutes' in job.budget ? job.budget.max_minutes : null;
+  const minutesLeft = clock === null || most === null ? null : most - clock.minutesAt(nowMs);
+  const ends = [
+    known?.ends_at && known.ends_by ? { by: known.ends_by, atMs: Date.parse(known.ends_at) } : null,
+    minutesLeft === null ? null : { by: 'minutes', atMs: nowMs + minutesLeft * 60_000 },
+  ].filter((end) => end !== null);
+  const [first] = ends.sort((a, b) => a.atMs - b.atMs);
+  return first ? `${minute(new Date(first.atMs).toISOString())} by ${first.by}` : unknown;
+}
+
+/** The last decisions, each with a link to its candidate. */
+function Feed({ job, log }: { job: Job; log: EventLog }) {
+  const unit = 'num_tasks' in job ? 'task' : 'dataset' in job && job.dataset ? 'row' : 'seed';
+  const { latest } = useEventFold(log, () => new Decisions(unit), unit);
+  return (
+    <ol class="live-feed" aria-label="Latest decisions" tabIndex={0}>
+      {latest.map((said) => (
+        <Decision key={said.seq} said={said} />
+      ))}
+      {latest.length === 0 && <li class="quiet">No decision yet.</li>}
+    </ol>
+  );
+}
+
+function Decision({ said: { at, text, candidateId } }: { said: Said }) {
+  return (
+    <li title={text}>
+      <Clock at={at} /> {candidateId === null ? text : <a href={here({ candidate: candidateId })}>{text}</a>}
+    </li>
   );
 }
 

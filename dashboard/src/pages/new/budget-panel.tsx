@@ -1,51 +1,83 @@
+import type { DryRun } from '../../../../src/client/index.js';
+import { count } from '../../util/format.js';
 import { Field, Panel } from '../../ui/basics.js';
-import { isNumber } from './draft.js';
-import { change, draft, type TextField } from './store.js';
+import { budgets, costOf, costText, timeOf, timeText, type Tried } from './form/budget.js';
+import { isNumber } from './form/draft.js';
+import { change, draft, type TextField } from './form/store.js';
 
 const algorithms = {
   gepa: 'Reflects on failures and rewrites the prompt; accepts what wins.',
   mipro: 'The same with a description of the task, tips, and good answers as turns.',
 } as const;
 
-/** Algorithm and limits of the run, and its labels. */
-export function BudgetPanel({ errorAt }: { errorAt: (field: string) => string | undefined }) {
-  const { kind, algorithm } = draft.value;
-  const minutesAt = kind === 'session' ? '/budget/max_minutes' : '/timeout';
+/** How much a run may take: three choices, and the exact limits behind More. */
+export function BudgetPanel(props: {
+  estimate: DryRun['estimate'] | undefined;
+  tried: Tried | null;
+  errorAt: (field: string) => string | undefined;
+}) {
+  const { estimate, tried, errorAt } = props;
+  const { kind, algorithm, rollouts } = draft.value;
+  const isSearch = kind !== 'evaluation';
+  const rolloutsAt = kind === 'graph' ? '/rollout_budget' : '/budget/max_rollouts';
+  const minutesAt = isSearch ? '/budget/max_minutes' : '/timeout';
+  const limits = ['/budget', rolloutsAt, minutesAt].some((field) => errorAt(field) !== undefined);
+  const isOpen = limits || [rollouts, draft.value.dollars, draft.value.minutes].some((text) => !isNumber(text));
   return (
-    <Panel title={kind === 'session' ? 'Search and budget' : 'Limits'}>
-      {kind === 'session' && (
-        <Field label="Algorithm" hint={algorithms[algorithm]} error={errorAt(`/${algorithm}`)}>
-          <select
-            value={algorithm}
-            onChange={(event) => change({ algorithm: event.currentTarget.value as typeof algorithm })}
-          >
-            <option value="gepa">GEPA</option>
-            <option value="mipro">MIPRO</option>
-          </select>
-        </Field>
-      )}
-      <div class="form-three">
-        {kind === 'session' && <NumberField name="rollouts" label="Rollouts" error={errorAt('/budget/max_rollouts')} />}
-        <NumberField name="dollars" label="Dollars" error={errorAt('/budget/max_cost_usd')} />
-        <NumberField name="minutes" label="Minutes" error={errorAt(minutesAt)} />
-      </div>
-      <div class="form-pair">
-        <Field label="Name (optional)" error={errorAt('/name')}>
-          <input
-            type="text"
-            value={draft.value.name}
-            onInput={(event) => change({ name: event.currentTarget.value })}
-          />
-        </Field>
-        <Field label="Tags (optional)" hint="With commas between." error={errorAt('/tags')}>
-          <input
-            type="text"
-            value={draft.value.tags}
-            onInput={(event) => change({ tags: event.currentTarget.value })}
-          />
-        </Field>
-      </div>
+    <Panel title={isSearch ? '4. Budget' : '4. Limits'}>
+      {isSearch && <Choices {...{ estimate, tried }} />}
+      <details class="form-more" open={isOpen}>
+        <summary>More</summary>
+        {kind === 'session' && (
+          <Field label="Algorithm" hint={algorithms[algorithm]} error={errorAt(`/${algorithm}`)}>
+            <select
+              value={algorithm}
+              onChange={(event) => change({ algorithm: event.currentTarget.value as typeof algorithm })}
+            >
+              <option value="gepa">GEPA</option>
+              <option value="mipro">MIPRO</option>
+            </select>
+          </Field>
+        )}
+        <div class="form-three">
+          {isSearch && <NumberField name="rollouts" label="Answers" error={errorAt(rolloutsAt)} />}
+          <NumberField name="dollars" label="Dollars" error={errorAt('/budget/max_cost_usd')} />
+          <NumberField name="minutes" label="Minutes" error={errorAt(minutesAt)} />
+        </div>
+        <div class="form-pair">
+          <LabelField name="name" label="Name (optional)" error={errorAt('/name')} />
+          <LabelField name="tags" label="Tags (optional)" hint="With commas between." error={errorAt('/tags')} />
+        </div>
+      </details>
     </Panel>
+  );
+}
+
+function Choices({ estimate, tried }: { estimate: DryRun['estimate'] | undefined; tried: Tried | null }) {
+  const { rollouts } = draft.value;
+  const isOwn = !Object.values(budgets).some(({ answers }) => String(answers) === rollouts);
+  return (
+    <fieldset class="kind-choices budget-choices">
+      <legend class="visually-hidden">Budget</legend>
+      {Object.entries(budgets).map(([name, { label, answers, hint }]) => (
+        <label key={name} class="kind-choice">
+          <input
+            type="radio"
+            name="budget"
+            checked={rollouts === String(answers)}
+            onChange={() => change({ rollouts: String(answers) })}
+          />
+          <span>
+            <strong>{label}</strong>
+            <span class="choice-facts">
+              {count(answers)} answers, {timeText(timeOf(answers, tried))}, {costText(costOf(answers, estimate))}
+            </span>
+            <span class="quiet">{hint}</span>
+          </span>
+        </label>
+      ))}
+      {isOwn && <p class="quiet">The limits are your own; see More.</p>}
+    </fieldset>
   );
 }
 
@@ -59,6 +91,15 @@ function NumberField({ name, label, error }: { name: TextField; label: string; e
         value={draft.value[name]}
         onInput={(event) => change({ [name]: event.currentTarget.value })}
       />
+    </Field>
+  );
+}
+
+function LabelField(props: { name: 'name' | 'tags'; label: string; hint?: string; error: string | undefined }) {
+  const { name, ...field } = props;
+  return (
+    <Field {...field}>
+      <input type="text" value={draft.value[name]} onInput={(event) => change({ [name]: event.currentTarget.value })} />
     </Field>
   );
 }

@@ -5,8 +5,11 @@ import { useResource } from '../../data/resource.js';
 import { ago, count, shortId } from '../../util/format.js';
 import { ActionButton, Field, Panel, Problem } from '../../ui/basics.js';
 import { DatasetRows } from '../../ui/dataset-rows.js';
-import { guessColumns, typeOfRows, type Dataset } from './draft.js';
-import { change, draft } from './store.js';
+import { FactsOfData } from './data-facts.js';
+import { guessColumns, typeOfRows, type Dataset } from './form/draft.js';
+import type { DataFacts } from './form/facts.js';
+import { change, draft } from './form/store.js';
+import { readableFile } from './form/upload.js';
 
 const listed = 100;
 const previewed = 5;
@@ -14,10 +17,12 @@ const previewed = 5;
 /** The choice of rows: a data set of the service, a file, or pasted text. */
 export function DataPanel({
   dataset,
+  facts,
   error,
   errorAt,
 }: {
   dataset: Dataset | undefined;
+  facts: DataFacts | undefined;
   error: unknown;
   errorAt: (field: string) => string | undefined;
 }) {
@@ -27,14 +32,13 @@ export function DataPanel({
     setUploads(uploads + 1);
   };
   return (
-    <Panel title="Data">
-      <div class="form-pair">
-        <KnownDatasets uploads={uploads} onChoose={use} />
-        <FileField onUpload={use} />
-      </div>
+    <Panel title="1. Data">
+      <FileField onUpload={use} />
+      <KnownDatasets uploads={uploads} onChoose={use} />
       <PastedRows onUpload={use} />
       <Problem error={error} />
       {dataset && <Columns dataset={dataset} errorAt={errorAt} />}
+      {dataset && facts && <FactsOfData facts={facts} total={dataset.num_rows} />}
       {dataset && <DatasetRows dataset={dataset} limit={previewed} />}
     </Panel>
   );
@@ -52,7 +56,7 @@ function KnownDatasets({ uploads, onChoose }: { uploads: number; onChoose: (data
   const isListed = data?.data.some(({ dataset_id }) => dataset_id === datasetId) ?? false;
   return (
     <div>
-      <Field label="Data set" {...(data?.has_more && { hint: `The newest ${listed}.` })}>
+      <Field label="Or a data set of earlier" {...(data?.has_more && { hint: `The newest ${listed}.` })}>
         <select value={datasetId} onChange={(event) => choose(event.currentTarget.value)}>
           <option value="" disabled selected={datasetId === ''}>
             Choose …
@@ -78,21 +82,48 @@ function nameOf({ dataset_id: id, name, num_rows: rows, columns, created_at: at 
 
 function FileField({ onUpload }: { onUpload: (dataset: Dataset) => void }) {
   const [error, setError] = useState<unknown>(null);
-  const upload = (file: File | undefined) => {
-    if (!file) return;
+  const [note, setNote] = useState<string | null>(null);
+  const [isOver, setOver] = useState(false);
+  const upload = async (given: File | undefined) => {
+    if (!given) return;
     setError(null);
-    client.value.datasets.upload(file).then(onUpload, setError);
+    setNote(null);
+    try {
+      const { file, note: assumed } = await readableFile(given);
+      onUpload(await client.value.datasets.upload(file));
+      setNote(assumed);
+    } catch (caught) {
+      setError(caught);
+    }
+  };
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    void upload(event.dataTransfer?.files[0]);
+  };
+  const onDragOver = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(true);
   };
   return (
-    <div>
-      <Field label="Upload a file" hint="JSONL, JSON or CSV, up to 100 MiB.">
-        <input
-          type="file"
-          accept=".jsonl,.ndjson,.json,.csv,.tsv"
-          onChange={(event) => upload(event.currentTarget.files?.[0])}
-        />
+    <div
+      class={isOver ? 'drop drop-over' : 'drop'}
+      onDrop={onDrop}
+      onDragOver={onDragOver}
+      onDragLeave={() => setOver(false)}
+    >
+      <Field
+        label="Drop or choose a file"
+        hint="CSV with commas, semicolons or tabs, JSONL or JSON, up to 100 MiB. The first line of a CSV names the columns."
+      >
+        <input type="file" onChange={(event) => void upload(event.currentTarget.files?.[0])} />
       </Field>
       <Problem error={error} />
+      {note && (
+        <p class="note" role="status">
+          {note}
+        </p>
+      )}
     </div>
   );
 }

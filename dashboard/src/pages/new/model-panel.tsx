@@ -2,48 +2,65 @@ import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { exampleModelName } from '../../../../src/util/example-models.js';
 import { Field, Panel, Problem } from '../../ui/basics.js';
-import { change, draft } from './store.js';
+import { change, draft } from './form/store.js';
 
 type Provider = Awaited<ReturnType<typeof client.value.providers>>['providers'][number];
 
-/** The policy model, and in a session the model that writes prompts. */
+/** The model that answers, and in a search the one that writes prompts. */
 export function ModelPanel({ errorAt }: { errorAt: (field: string) => string | undefined }) {
   const { data, error } = useResource('providers', (signal) => client.value.providers({ signal }));
   const providers = data?.providers ?? [];
   const { kind, provider, model, proposerProvider, proposerModel } = draft.value;
   return (
-    <Panel title={kind === 'session' ? 'Models' : 'Model'}>
+    <Panel title="Model">
       <Problem error={error} />
       <div class="form-pair">
         <ProviderField
-          label="Policy provider"
+          label="Provider"
           {...{ providers, value: provider }}
           onChange={(next) => change({ provider: next, model: modelFor(next, model) })}
         />
         <ModelField
-          label="Policy model"
+          label="Model that answers"
           value={model}
           error={errorAt('/policy')}
           onChange={(next) => change({ model: next })}
         />
-        {kind === 'session' && (
+        {kind !== 'evaluation' && (
           <ProviderField
-            label="Proposer provider"
-            none="Same as the policy"
+            label="Provider of the model that writes prompts"
+            none="The same model"
             {...{ providers, value: proposerProvider }}
             onChange={(next) => change({ proposerProvider: next, proposerModel: modelFor(next, proposerModel) })}
           />
         )}
-        {kind === 'session' && proposerProvider !== '' && (
+        {kind !== 'evaluation' && proposerProvider !== '' && (
           <ModelField
-            label="Proposer model"
+            label="Model that writes prompts"
             value={proposerModel}
             error={errorAt('/proposer')}
             onChange={(next) => change({ proposerModel: next })}
           />
         )}
       </div>
+      {provider === 'local' && <LocalCard />}
     </Panel>
+  );
+}
+
+/** What the built-in model is for. */
+function LocalCard() {
+  return (
+    <div class="local-card">
+      <p>
+        <strong>local</strong> is built in: no key, no cost, nothing leaves this machine.
+      </p>
+      <p>
+        It can sort short texts into the labels that your prompt lists, by their words, and it gets better as a prompt
+        says which words belong to which label. It cannot write, reason or know facts. Use it to see how everything
+        works; take another model for answers that count.
+      </p>
+    </div>
   );
 }
 

@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { draftPrompt } from '../../../../src/core/prompts/drafted.js';
 import { scorerForms } from '../../../../src/scorers/forms.js';
 import { client } from '../../data/client.js';
 import { errorAt, fieldErrors, otherErrors } from '../../data/field-errors.js';
@@ -7,44 +8,112 @@ import { go, pageOf, route, setQuery } from '../../util/router.js';
 import { Panel, Problem } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
 import { ScorerFields } from '../../ui/scorer/fields.js';
+import type { Tried } from './form/budget.js';
 import { BudgetPanel } from './budget-panel.js';
 import { DataPanel } from './data-panel.js';
-import { emptyDraft, holderOf, missingParts, promptPointer, requestOf, type RunKind } from './draft.js';
-import { start, useEstimate } from './estimate.js';
+import {
+  holderOf,
+  isOnRows,
+  isUnwritten,
+  missingParts,
+  missingToTry,
+  promptPointer,
+  type PromptMessage,
+} from './form/draft.js';
+import { start, useEstimate } from './form/estimate.js';
+import { factsOf, type DataFacts } from './form/facts.js';
+import { KindChoice } from './kind-choice.js';
 import { ModelPanel } from './model-panel.js';
+import { clear, replace, replaced, requestOfForm, undo } from './form/original.js';
+import { OriginalPanel } from './original-panel.js';
 import { PromptPanel } from './prompt-panel.js';
 import { RequestPanel } from './request-panel.js';
-import { sampleDraft } from './sample.js';
-import { change, draft } from './store.js';
+import { sampleDraft } from './form/sample.js';
+import { ContainerPanel } from './source-panel.js';
+import { change, draft } from './form/store.js';
 import { Summary } from './summary.js';
+import { TryPanel } from './try-panel.js';
+import { useRows } from './form/use-rows.js';
 
-const kinds: Record<RunKind, { label: string; hint: string }> = {
-  session: { label: 'Optimize', hint: 'Search for a better prompt' },
-  evaluation: { label: 'Evaluate', hint: 'Score a prompt on all rows' },
-};
-
-/** The form of a new optimization or evaluation on rows. */
+/** A new run in four steps: data, prompt, a try of a few rows, budget. */
 export function NewRunPage() {
   const sampleError = useSample();
-  const { kind, datasetId } = draft.value;
+  const { kind, datasetId, input, expected } = draft.value;
   const { data: dataset, error: datasetError } = useDataset(datasetId);
+  const rows = useRows(dataset);
+  const facts = useMemo(() => rows && factsOf(rows, { input, expected }), [rows, input, expected]);
+  const drafted = useDraftedPrompt(facts);
   const missing = missingParts(draft.value);
-  const request = missing.length === 0 ? JSON.stringify(requestOf(draft.value), null, 2) : null;
+  const isKnown = kind !== 'graph' || rows !== undefined;
+  const body = missing.length === 0 && isKnown ? requestOfForm(draft.value, rows) : undefined;
+  const request = body ? JSON.stringify(body, null, 2) : null;
   const estimate = useEstimate(kind, request);
   const [startError, setStartError] = useState<{ of: string; error: unknown } | null>(null);
+  const [tried, setTried] = useState<{ of: string; answer: Tried } | null>(null);
   const error = startError?.of === request ? startError.error : estimate.error;
   const errors = fieldErrors(error, holderOf(kind));
   const at = (field: string, except: string[] = []) => errorAt(errors, field, except);
   const prompt = promptPointer[kind];
   const others = otherErrors(errors, [prompt, ...shownFields]);
+  const onRows = isOnRows(draft.value);
+  const scorer = kind === 'graph' ? '/dataset/verifier_config' : '/scorer';
   const onStart = async () => {
     try {
-      const id = await start(kind, requestOf(draft.value));
-      go(pageOf(id));
+      go(pageOf(await start(kind, body)));
     } catch (caught) {
       setStartError({ of: request!, error: caught });
     }
   };
+  return (
+    <>
+      <Head />
+      <Problem error={sampleError} />
+      <div class="form-page">
+        <form onSubmit={(event) => event.preventDefault()}>
+          <KindChoice />
+          {onRows ? (
+            <DataPanel
+              dataset={dataset}
+              facts={facts}
+              error={datasetError ?? at('/dataset', ['/input', '/expected', '/initial_prompt', '/verifier_config'])}
+              errorAt={at}
+            />
+          ) : (
+            <ContainerPanel errorAt={at} />
+          )}
+          <PromptPanel
+            columns={onRows ? dataset?.columns.map(({ name }) => name) : undefined}
+            error={at(prompt)}
+            drafted={onRows ? drafted : undefined}
+          />
+          {onRows && (
+            <Panel title="Score">
+              <ScorerFields
+                draft={draft.value.scorer}
+                onChange={(next) => change({ scorer: next })}
+                errorAt={(field) => (field === '' ? at(scorer, fieldsOfScorer()) : at(`${scorer}/${field}`))}
+              />
+            </Panel>
+          )}
+          <ModelPanel errorAt={at} />
+          {kind !== 'graph' && <TryPanel missing={missingToTry(draft.value)} tried={tried} onTried={setTried} />}
+          <BudgetPanel estimate={estimate.answer?.estimate} tried={tried?.answer ?? null} errorAt={at} />
+          <RequestPanel request={request} />
+        </form>
+        <aside class="form-summary">
+          <OriginalPanel request={body} />
+          <Summary
+            {...{ missing, others, onStart }}
+            estimate={{ ...estimate, error }}
+            hasFieldErrors={errors.length > others.length}
+          />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+function Head() {
   return (
     <>
       <div class="page-head">
@@ -53,36 +122,19 @@ export function NewRunPage() {
           <a class="button" href="#/new?sample=1">
             Fill in the sample
           </a>
-          <button type="button" class="button" onClick={() => (draft.value = emptyDraft)}>
+          <button type="button" class="button" onClick={clear}>
             Clear
           </button>
         </div>
       </div>
-      <Problem error={sampleError} />
-      <div class="form-page">
-        <form onSubmit={(event) => event.preventDefault()}>
-          <KindChoice />
-          <DataPanel dataset={dataset} error={datasetError ?? at('/dataset', ['/input', '/expected'])} errorAt={at} />
-          <PromptPanel columns={dataset?.columns.map(({ name }) => name)} error={at(prompt)} />
-          <Panel title="Scorer">
-            <ScorerFields
-              draft={draft.value.scorer}
-              onChange={(scorer) => change({ scorer })}
-              errorAt={(field) => (field === '' ? at('/scorer', fieldsOfScorer()) : at(`/scorer/${field}`))}
-            />
-          </Panel>
-          <ModelPanel errorAt={at} />
-          <BudgetPanel errorAt={at} />
-          <RequestPanel request={request} />
-        </form>
-        <aside class="form-summary">
-          <Summary
-            {...{ missing, others, onStart }}
-            estimate={{ ...estimate, error }}
-            hasFieldErrors={errors.length > others.length}
-          />
-        </aside>
-      </div>
+      {replaced.value && (
+        <p class="note bar" role="status">
+          What the form held was replaced.
+          <button type="button" class="button button-small" onClick={undo}>
+            Undo
+          </button>
+        </p>
+      )}
     </>
   );
 }
@@ -99,29 +151,26 @@ const shownFields = [
   'mipro',
   'name',
   'tags',
+  'container_url',
+  'env_name',
+  'seeds',
+  'rollout_budget',
 ].map((name) => `/${name}`);
 
 const fieldsOfScorer = () => scorerForms[draft.value.scorer.type]!.fields.map(({ name }) => `/${name}`);
 
-function KindChoice() {
-  return (
-    <fieldset class="kind-choices">
-      <legend class="visually-hidden">Kind of run</legend>
-      {Object.entries(kinds).map(([kind, { label, hint }]) => (
-        <label key={kind} class="kind-choice">
-          <input
-            type="radio"
-            name="kind"
-            checked={draft.value.kind === kind}
-            onChange={() => change({ kind: kind as RunKind })}
-          />
-          <span>
-            <strong>{label}</strong> <span class="quiet">{hint}</span>
-          </span>
-        </label>
-      ))}
-    </fieldset>
-  );
+/** The prompt that the columns suggest. It fills a form whose prompt nobody has written. */
+function useDraftedPrompt(facts: DataFacts | undefined): PromptMessage[] | undefined {
+  const { input, expected } = draft.value;
+  const drafted =
+    facts && input !== ''
+      ? draftPrompt({ input, expected: expected || null, labels: facts.labels.map(({ label }) => label) })
+      : undefined;
+  const text = drafted && JSON.stringify(drafted);
+  useEffect(() => {
+    if (drafted && isUnwritten(draft.value)) change({ messages: drafted, drafted: text! });
+  }, [text]);
+  return drafted;
 }
 
 function useDataset(id: string) {
@@ -138,7 +187,7 @@ function useSample(): unknown {
     if (!isAsked) return;
     setError(null);
     sampleDraft()
-      .then((sample) => (draft.value = sample), setError)
+      .then(replace, setError)
       .finally(() => setQuery({ sample: null }));
   }, [isAsked]);
   return error;

@@ -1,26 +1,50 @@
-import { useRef } from 'preact/hooks';
+import { useId, useRef } from 'preact/hooks';
 import { ActionButton, Panel } from '../../ui/basics.js';
-import { unknownPlaceholders, type PromptMessage } from './draft.js';
-import { change, draft } from './store.js';
+import { isUnwritten, tellsAnswer, unknownPlaceholders, type PromptMessage } from './form/draft.js';
+import { original, replace } from './form/original.js';
+import { change, draft } from './form/store.js';
 
 const roles = ['system', 'user', 'assistant'] as const;
 
 /** The messages of the prompt. `columns`: undefined until the data are known. */
-export function PromptPanel({ columns, error }: { columns: string[] | undefined; error: string | undefined }) {
-  const { messages, kind } = draft.value;
+export function PromptPanel(props: {
+  columns: string[] | undefined;
+  error: string | undefined;
+  /** The prompt that the columns suggest; undefined: none. */
+  drafted: PromptMessage[] | undefined;
+}) {
+  const { columns, error, drafted } = props;
+  const { messages, kind, expected, input } = draft.value;
   const unknown = columns ? unknownPlaceholders(draft.value, columns) : [];
   const set = (at: number, changes: Partial<PromptMessage>) =>
     change({ messages: messages.map((message, n) => (n === at ? { ...message, ...changes } : message)) });
   return (
-    <Panel title="Prompt">
+    <Panel
+      title="2. Prompt"
+      aside={
+        drafted &&
+        !isUnwritten(draft.value) && (
+          <button
+            type="button"
+            class="button button-small"
+            onClick={() =>
+              replace({ ...draft.value, messages: drafted, drafted: JSON.stringify(drafted) }, original.value)
+            }
+          >
+            Draft it from the columns
+          </button>
+        )
+      }
+    >
       <p class="quiet">
-        {kind === 'session' ? 'The search rewrites each message. ' : ''}
-        {'{{column}} stands for a value of the row; without any, the input follows as a user message.'}
+        {kind === 'evaluation' ? '' : 'The search rewrites this text. '}
+        {columns && '{{column}} stands for a value of the row; without any, the input follows as a message of its own.'}
       </p>
       {messages.map((message, at) => (
         <MessageField
           key={at}
-          {...{ message, at, columns: columns ?? [] }}
+          {...{ message, at, columns: (columns ?? []).filter((name) => name !== expected || name === input) }}
+          error={tellsAnswer(message.content, draft.value) ? answerTold(expected) : undefined}
           onChange={(changes) => set(at, changes)}
           onRemove={messages.length > 1 ? () => change({ messages: messages.filter((_, n) => n !== at) }) : null}
         />
@@ -46,14 +70,19 @@ export function PromptPanel({ columns, error }: { columns: string[] | undefined;
   );
 }
 
+const answerTold = (expected: string) =>
+  `{{${expected}}} is the column of right answers: the model would read each answer. Remove it here, or choose another expected column.`;
+
 function MessageField(props: {
   message: PromptMessage;
+  error: string | undefined;
   at: number;
   columns: string[];
   onChange: (changes: Partial<PromptMessage>) => void;
   onRemove: (() => void) | null;
 }) {
-  const { message, at, columns, onChange, onRemove } = props;
+  const { message, at, columns, error, onChange, onRemove } = props;
+  const errorId = useId();
   const area = useRef<HTMLTextAreaElement>(null);
   const insert = (column: string) => {
     const { selectionStart, selectionEnd, value } = area.current!;
@@ -99,9 +128,15 @@ function MessageField(props: {
         dir="auto"
         rows={Math.min(16, Math.max(4, message.content.split('\n').length + 1))}
         aria-label={`Text of message ${at + 1}`}
+        {...(error && { 'aria-invalid': true, 'aria-describedby': errorId })}
         value={message.content}
         onInput={(event) => onChange({ content: event.currentTarget.value })}
       />
+      {error && (
+        <span id={errorId} class="field-error" role="alert">
+          {error}
+        </span>
+      )}
     </div>
   );
 }

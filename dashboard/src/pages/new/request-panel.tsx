@@ -1,6 +1,6 @@
 import { Copy } from '../../ui/copy.js';
 import { isJson } from '../../ui/scorer/draft.js';
-import { change, draft } from './store.js';
+import { change, draft } from './form/store.js';
 
 /** The request as JSON, for experts. Once it is edited, the other fields have no effect. */
 export function RequestPanel({ request }: { request: string | null }) {

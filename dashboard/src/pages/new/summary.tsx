@@ -2,7 +2,9 @@ import type { DryRun, FieldError } from '../../../../src/client/index.js';
 import { plannedWords } from '../search/verdict.js';
 import { count, dollars } from '../../util/format.js';
 import { ActionButton, Panel, Problem, Stat, Stats } from '../../ui/basics.js';
-import type { EstimateState } from './estimate.js';
+import { numberOf } from './form/draft.js';
+import type { EstimateState } from './form/estimate.js';
+import { draft } from './form/store.js';
 
 /** What the run will take, and its start. */
 export function Summary(props: {
@@ -44,19 +46,21 @@ export function Summary(props: {
 
 function Figures({ answer: { estimate, split, planned_comparison: planned, warnings } }: { answer: DryRun }) {
   const { rollouts, cost_usd: cost } = estimate;
+  const asked = draft.value.kind === 'evaluation' ? null : numberOf(draft.value.rollouts);
   return (
     <>
       <Stats>
-        <Stat name="Rollouts, at most">{count(rollouts)}</Stat>
+        <Stat name="Answers, at most">{count(rollouts)}</Stat>
         <Stat name="Likely cost" hint="By assumed lengths of prompts and answers.">
           {cost ? dollars(cost.likely) : 'unknown'}
         </Stat>
       </Stats>
-      <p class="quiet">
-        {cost
-          ? `Cost from ${dollars(cost.low)} to ${dollars(cost.high)}.`
-          : 'The price of a model is unknown, so there is no estimate of the cost.'}
-      </p>
+      {asked !== null && rollouts < asked && (
+        <p class="quiet">
+          Of {count(asked)} answers this search can use {count(rollouts)}: it ends when all its rounds are done.
+        </p>
+      )}
+      <p class="quiet">{rangeText(cost)}</p>
       {split && <Split split={split} />}
       {planned && <p class="quiet">{plannedWords(planned)}</p>}
       {warnings.map((warning) => (
@@ -68,11 +72,16 @@ function Figures({ answer: { estimate, split, planned_comparison: planned, warni
   );
 }
 
+function rangeText(cost: DryRun['estimate']['cost_usd']): string {
+  if (!cost) return 'The price of a model is unknown, so there is no estimate of the cost.';
+  return cost.high === 0 ? 'The model costs nothing.' : `Cost from ${dollars(cost.low)} to ${dollars(cost.high)}.`;
+}
+
 function Split({ split: { train, evaluation, heldout } }: { split: NonNullable<DryRun['split']> }) {
   const parts = [
-    { name: 'train', rows: train.length },
-    { name: 'evaluation', rows: evaluation.length },
-    { name: 'held-out', rows: heldout.length },
+    { name: 'train', rows: train.length, what: 'to learn from' },
+    { name: 'evaluation', rows: evaluation.length, what: 'to choose the best prompt' },
+    { name: 'held-out', rows: heldout.length, what: 'held-out, never seen, to prove it' },
   ];
   return (
     <>
@@ -82,9 +91,9 @@ function Split({ split: { train, evaluation, heldout } }: { split: NonNullable<D
         )}
       </div>
       <ul class="split-legend">
-        {parts.map(({ name, rows }) => (
+        {parts.map(({ name, rows, what }) => (
           <li key={name}>
-            <span class={`split-${name}`} aria-hidden="true" /> {count(rows)} {name}
+            <span class={`split-${name}`} aria-hidden="true" /> {count(rows)} {what}
           </li>
         ))}
       </ul>

@@ -1,6 +1,6 @@
 import { client } from '../../data/client.js';
-import { reloadHealth, type DeploymentHealth, type Health } from '../../data/health.js';
-import { minute, trouble } from '../../data/health-words.js';
+import { reloadHealth, type DeploymentHealth, type Health } from '../../data/health/health.js';
+import { minute, trouble } from '../../data/health/words.js';
 import { useResource } from '../../data/resource.js';
 import { Clock, Empty, Panel, Problem } from '../../ui/basics.js';
 import { ConfirmButton } from '../../ui/confirm.js';

@@ -1,6 +1,6 @@
-import { commandAll } from '../../data/bulk.js';
-import type { Health, OpenJob } from '../../data/health.js';
-import { minute, slowedDown } from '../../data/health-words.js';
+import { commandAll } from '../../data/health/bulk.js';
+import type { Health, OpenJob } from '../../data/health/health.js';
+import { minute, slowedDown } from '../../data/health/words.js';
 import { ActionButton, Badge, Empty, Panel, StuckBadge, Time } from '../../ui/basics.js';
 import { count, dollars, pace, shortId } from '../../util/format.js';
 import { pageOf } from '../../util/router.js';

@@ -1,6 +1,6 @@
-import { health, healthError, type Health, type OpenJob } from '../../data/health.js';
-import { commandAll } from '../../data/bulk.js';
-import { troubles } from '../../data/health-words.js';
+import { health, healthError, type Health, type OpenJob } from '../../data/health/health.js';
+import { commandAll } from '../../data/health/bulk.js';
+import { troubles } from '../../data/health/words.js';
 import { Clock, Loading, Problem } from '../../ui/basics.js';
 import { ConfirmButton } from '../../ui/confirm.js';
 import { Heading } from '../../ui/heading.js';

@@ -1,6 +1,6 @@
-import { commandAll } from '../../data/bulk.js';
-import type { Health, ProviderHealth } from '../../data/health.js';
-import { byProvider, runningOf, trouble } from '../../data/health-words.js';
+import { commandAll } from '../../data/health/bulk.js';
+import type { Health, ProviderHealth } from '../../data/health/health.js';
+import { byProvider, runningOf, trouble } from '../../data/health/words.js';
 import { Empty, Panel } from '../../ui/basics.js';
 import { ConfirmButton } from '../../ui/confirm.js';
 import { Sparkline } from '../../ui/sparkline.js';

@@ -1,4 +1,4 @@
-import type { Health } from '../../data/health.js';
+import type { Health } from '../../data/health/health.js';
 import { Badge, Panel, Stat, Stats } from '../../ui/basics.js';
 import { count, dollars, duration } from '../../util/format.js';
 

@@ -1,4 +1,4 @@
-import type { Health } from '../../data/health.js';
+import type { Health } from '../../data/health/health.js';
 import { Badge } from '../../ui/basics.js';
 
 const looks = { ok: 'ready', slow: 'paused', throttled: 'paused', failing: 'failed' };

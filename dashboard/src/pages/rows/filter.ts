@@ -1,5 +1,5 @@
 /** The filter of rows in the address. */
-import type { RowGroup, RowsFilter } from '../../data/rows/types.js';
+import type { ReviewFilter, RowGroup, RowsFilter } from '../../data/rows/types.js';
 
 /** In the order in which they are shown. */
 export const groupNames = {
@@ -20,14 +20,25 @@ export const groupNamesAlone: Partial<Record<RowGroup, string>> = {
   right: groupNames.right,
 };
 
+/** What people say of answers. */
+export const reviewNames = {
+  none: 'Not reviewed',
+  any: 'Reviewed',
+  right: 'Reviewed as right',
+  wrong: 'Reviewed as wrong',
+  bad_expected: 'Expected value is wrong',
+} as const satisfies Record<ReviewFilter, string>;
+
 const texts = ['expected', 'answered', 'feedback', 'q'] as const;
 
 export function filterOf(query: URLSearchParams): RowsFilter {
   const group = query.get('group');
   const seen = query.get('seen');
+  const review = query.get('review');
   return {
     ...(group !== null && Object.hasOwn(groupNames, group) && { group: group as RowGroup }),
     ...((seen === 'true' || seen === 'false') && { seen: seen === 'true' }),
+    ...(review !== null && Object.hasOwn(reviewNames, review) && { review: review as ReviewFilter }),
     ...(query.get('other_answers') === 'true' && { other_answers: true }),
     ...Object.fromEntries(texts.flatMap((name) => (query.get(name) ? [[name, query.get(name)!]] : []))),
   };
@@ -40,6 +51,7 @@ export const noFilter = {
   answered: null,
   other_answers: null,
   feedback: null,
+  review: null,
   q: null,
 };
 

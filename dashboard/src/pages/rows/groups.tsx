@@ -1,7 +1,7 @@
 import { count } from '../../util/format.js';
 import { setQuery } from '../../util/router.js';
-import type { RowGroup, RowsFilter, RowsSummary } from '../../data/rows/types.js';
-import { groupNames, groupNamesAlone } from './filter.js';
+import type { ReviewFilter, RowGroup, RowsFilter, RowsSummary } from '../../data/rows/types.js';
+import { groupNames, groupNamesAlone, reviewNames } from './filter.js';
 
 /** Groups of rows with their counts; a click shows one. */
 export function Groups(props: { summary: RowsSummary; filter: RowsFilter; hasBaseline: boolean }) {
@@ -38,6 +38,19 @@ export function Groups(props: { summary: RowsSummary; filter: RowsFilter; hasBas
           ))}
         </div>
       )}
+      <div class="row-parts">
+        {(Object.entries(reviewNames) as [ReviewFilter, string][])
+          .filter(([review]) => review === 'none' || review === filter.review || summary.reviews[review] > 0)
+          .map(([review, name]) => (
+            <Entry
+              key={review}
+              name={name}
+              rows={summary.reviews[review]}
+              isOn={filter.review === review}
+              changes={{ review: filter.review === review ? null : review }}
+            />
+          ))}
+      </div>
     </nav>
   );
 }

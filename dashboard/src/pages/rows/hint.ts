@@ -1,24 +1,27 @@
+import { correctionsOf } from '../../../../src/core/reviews/corrections.js';
+import { hintOf } from '../../../../src/core/reviews/hint.js';
 import type { Row } from '../../data/rows/types.js';
 
-const mostRows = 10;
-const textChars = 200;
-/** Of a hint. */
-const mostChars = 4_000;
-
-const short = (text: string): string => {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length > textChars ? `${line.slice(0, textChars - 1)}…` : line;
-};
-
-/** A hint that shows rows to the proposer; held-out rows would spoil the comparison. Null: none. */
-export function hintOf(rows: readonly Row[]): string | null {
-  const lines = rows
-    .filter(({ seen, after }) => seen !== false && after !== null)
-    .slice(0, mostRows)
-    .map(({ name, input, expected, after }) => {
-      const asked = input === null ? `Row ${name}` : `"${short(input)}"`;
-      const wanted = expected === null ? '' : ` expects "${short(expected)}",`;
-      return `- ${asked}${wanted} and got "${short(after!.answer ?? after!.error ?? '')}".`;
-    });
-  return lines.length === 0 ? null : `These rows need other answers:\n${lines.join('\n')}`.slice(0, mostChars);
+/**
+ * A hint from rows that people do not call right; held-out rows would spoil the comparison. Null:
+ * there are none.
+ */
+export function hintOfRows(rows: readonly Row[]): string | null {
+  const shown = rows.filter(
+    ({ seen, after, reviews }) =>
+      seen !== false && after !== null && !reviews.some(({ verdict }) => verdict === 'right'),
+  );
+  return hintOf(
+    shown.map(({ seed, name, input, expected, after, reviews }) => {
+      const { corrected = null, isBad = false } =
+        correctionsOf(reviews.map((review) => ({ ...review, seed }))).get(seed) ?? {};
+      return {
+        name,
+        input,
+        wanted: corrected ?? (isBad ? null : expected),
+        got: after!.answer ?? after!.error ?? '',
+        notes: reviews.flatMap(({ note }) => note ?? []),
+      };
+    }),
+  );
 }

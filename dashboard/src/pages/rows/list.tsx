@@ -1,18 +1,25 @@
 import { useEffect } from 'preact/hooks';
 import type { RowList } from '../../data/rows/list.js';
 import type { Row, RowAnswer } from '../../data/rows/types.js';
-import { openTrace } from '../../ui/trace/from-address.js';
+import { ReviewMark } from '../../ui/review/mark.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { reward } from '../../util/format.js';
+import { openRow } from './review.js';
 
 const rowHeight = 36;
 const headHeight = 34;
 /** Names of tasks are cut behind so many. */
 const mostNameChars = 12;
 
-/** Rows of one line each; a click opens the trace. */
-export function RowTable(props: { jobId: string; list: RowList; total: number; hasBaseline: boolean }) {
-  const { jobId, list, total, hasBaseline } = props;
+/** Rows of one line each; a click opens one beside the list. `shown`: the open one. */
+export function RowTable(props: {
+  jobId: string;
+  list: RowList;
+  total: number;
+  hasBaseline: boolean;
+  shown: number | null;
+}) {
+  const { jobId, list, total, hasBaseline, shown } = props;
   const heads = hasBaseline
     ? ['Row', 'Text', 'Expected', 'Baseline', 'Winner', 'Part']
     : ['Row', 'Text', 'Expected', 'Answer', 'Reward'];
@@ -25,6 +32,7 @@ export function RowTable(props: { jobId: string; list: RowList; total: number; h
       <VirtualList
         count={total}
         rowHeight={rowHeight}
+        current={shown === null ? -1 : (list.state.value?.rows ?? []).findIndex((row) => row.seed === shown)}
         label="Rows"
         height={`min(70vh, ${total * rowHeight + headHeight + 2}px)`}
         head={heads.map((name) => (
@@ -73,8 +81,9 @@ function TextCell({ jobId, row }: { jobId: string; row: Row }) {
   const text = row.input ?? shown.feedback ?? '';
   return (
     <span role="cell" class="row-text">
-      <button type="button" class="row-open" title={text} onClick={() => openTrace(jobId, shown.traceId)}>
-        <span class="visually-hidden">Trace of row {row.name}: </span>
+      <button type="button" class="row-open" data-row={row.seed} title={text} onClick={() => openRow(row.seed)}>
+        <span class="visually-hidden">Row {row.name}: </span>
+        <ReviewMark subject={{ jobId, subjectId: shown.traceId }} reviews={row.reviews} />
         <span dir="auto">{text || `Row ${row.name}`}</span>
       </button>
     </span>

@@ -1,13 +1,15 @@
 import { useMemo } from 'preact/hooks';
 import { useResource } from '../../data/resource.js';
-import { useRowList } from '../../data/rows/list.js';
+import { usePageList } from '../../data/page-list.js';
 import { rowsOf } from '../../data/rows/source.js';
-import type { RowsFilter } from '../../data/rows/types.js';
+import type { Row, RowsFilter, RowsPage } from '../../data/rows/types.js';
+import { useMedia } from '../../ui/hooks/use-media.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
 import { here, route, setQuery } from '../../util/router.js';
 import { Bar } from './bar.js';
 import { chipsOf, filterOf, noFilter } from './filter.js';
 import { Groups } from './groups.js';
+import { RowReview } from './review.js';
 import { Clusters, LabelTable } from './label-table.js';
 import { RowTable } from './list.js';
 
@@ -22,34 +24,57 @@ export function RowsTab(props: {
   giveHint?: ((text: string) => void) | null;
 }) {
   const { jobId, isLive, hasDataset, giveHint = null } = props;
+  const isNarrow = useMedia('(max-width: 760px)');
   const source = useMemo(() => rowsOf(jobId), [jobId]);
   const filter = filterOf(route.value.query);
   const key = `${jobId} ${JSON.stringify(filter)}`;
-  const { data: summary, error } = useResource(
-    `rows ${key}`,
-    (signal) => source.summary(filter, signal),
-    isLive ? pollMs : null,
+  const {
+    data: summary,
+    error,
+    reload,
+  } = useResource(`rows ${key}`, (signal) => source.summary(filter, signal), isLive ? pollMs : null);
+  const list = usePageList<Row, RowsPage>(
+    (after, signal) => source.page(filter, after, signal),
+    key,
+    JSON.stringify(summary?.groups),
   );
-  const list = useRowList(source, filter, key, JSON.stringify(summary?.groups));
   const state = list.state.value;
   if (!summary || !state)
     return error || list.error.value ? <Problem error={error ?? list.error.value} /> : <Loading />;
   const { hasBaseline, total } = state;
+  const asked = Number(route.value.query.get('row') ?? NaN);
+  const shown = Number.isInteger(asked) ? asked : null;
+  // On a phone the open row covers the list.
+  const isCovered = shown !== null && isNarrow;
   return (
-    <div class="rows">
+    <div class={shown === null ? 'rows' : 'rows rows-reviewed'}>
       <Problem error={error ?? list.error.value} />
-      <Groups summary={summary} filter={filter} hasBaseline={hasBaseline} />
-      <div class="rows-main">
+      <div inert={isCovered}>
+        <Groups summary={summary} filter={filter} hasBaseline={hasBaseline} />
+      </div>
+      <div class="rows-main" inert={isCovered}>
         {summary.table && <LabelTable table={summary.table} filter={filter} />}
         {summary.clusters.length > 1 && <Clusters clusters={summary.clusters} filter={filter} />}
         <Search filter={filter} />
-        <Bar key={key} source={source} filter={filter} total={total} hasDataset={hasDataset} giveHint={giveHint} />
+        <Bar
+          key={key}
+          jobId={jobId}
+          source={source}
+          filter={filter}
+          state={state}
+          reviewed={summary.reviews}
+          hasDataset={hasDataset}
+          giveHint={giveHint}
+        />
         {total === 0 ? (
           <Empty>{Object.keys(filter).length === 0 ? 'No row is finished yet.' : 'No row passes the filter.'}</Empty>
         ) : (
-          <RowTable key={key} jobId={jobId} list={list} total={total} hasBaseline={hasBaseline} />
+          <RowTable key={key} jobId={jobId} list={list} total={total} hasBaseline={hasBaseline} shown={shown} />
         )}
       </div>
+      {shown !== null && (
+        <RowReview key={key} jobId={jobId} list={list} seed={shown} summary={summary} onSaved={() => void reload()} />
+      )}
     </div>
   );
 }

@@ -5,6 +5,7 @@ import type { RunsPage as Page } from '../../data/run-types.js';
 import { count } from '../../util/format.js';
 import { link, route, setQuery } from '../../util/router.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
+import { CopyLink } from '../../ui/copy.js';
 import { Heading } from '../../ui/heading.js';
 import { viewOf, type RunsView } from './address.js';
 import { Groups } from './groups.js';
@@ -23,9 +24,12 @@ export function RunsPage() {
     <div class="full-width">
       <div class="page-head">
         <Heading title="Runs" />
-        <a class="button button-primary" href={link(['new'])}>
-          New run
-        </a>
+        <div class="actions">
+          <CopyLink />
+          <a class="button button-primary" href={link(['new'])}>
+            New run
+          </a>
+        </div>
       </div>
       <Filters view={view} />
       {view.group ? <Groups view={view} grouping={view.group} /> : <AllRuns view={view} />}
@@ -153,7 +157,11 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty>
       <p>No runs yet.</p>
-      <a class="button button-primary" href={link(['new'], { sample: '1' })}>
+      <p>
+        Bring rows with their right answers and a prompt. Ratchet tries other prompts, scores each of them, and proves
+        the best one on rows that the search never saw. Then you deploy it under a name and call it like a model.
+      </p>
+      <a class="button" href={link(['new'], { sample: '1' })}>
         Try the sample
       </a>
     </Empty>

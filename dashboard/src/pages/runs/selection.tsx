@@ -3,7 +3,7 @@ import { commandRuns, type Action, type Commanded } from '../../data/runs.js';
 import { isActive } from '../../data/job.js';
 import { useResource } from '../../data/resource.js';
 import { count, shortId, words } from '../../util/format.js';
-import { link } from '../../util/router.js';
+import { compareLink, mostColumns } from '../../util/compare-link.js';
 import { ActionButton, Badge, Field, Loading, Problem } from '../../ui/basics.js';
 import { Dialog } from '../../ui/dialog.js';
 import { clear, marked, type Marked } from './marked.js';
@@ -47,15 +47,15 @@ export function SelectionBar({ onDone }: { onDone: () => Promise<void> }) {
   );
 }
 
-function CompareLink({ runs: [a, b, ...others] }: { runs: Marked[] }) {
-  if (a && b && others.length === 0)
+function CompareLink({ runs }: { runs: Marked[] }) {
+  if (runs.length >= 2 && runs.length <= mostColumns)
     return (
-      <a class="button button-primary" href={link(['compare'], { a: a.job_id, b: b.job_id })}>
-        Compare 2
+      <a class="button button-primary" href={compareLink(...runs.map(({ job_id }) => job_id))}>
+        Compare {runs.length}
       </a>
     );
   return (
-    <button type="button" class="button" disabled title="Select two runs to compare them.">
+    <button type="button" class="button" disabled title={`Select 2 to ${mostColumns} runs to compare them.`}>
       Compare
     </button>
   );

@@ -7,7 +7,7 @@ import { nextSort, viewOf, type SortKey } from './address.js';
 import { GainCell } from './gain.js';
 import { scaleOf, type Scale } from './scale.js';
 import { isMarked, mark, markAll } from './marked.js';
-import { Slowdown } from '../../ui/health-strip.js';
+import { LiveLine } from '../../ui/health-strip.js';
 
 /** A line a run, with the gains of comparable ones on one axis. */
 export function RunsTable({ runs, label = 'Runs' }: { runs: readonly Run[]; label?: string }) {
@@ -102,9 +102,10 @@ function RunRow({ run, scale }: { run: Run; scale: Scale | null }) {
             </button>
           ))}
         </span>
+        <LiveLine id={run.job_id} />
       </td>
       <td class="fits">
-        <Verdict run={run} /> <StuckBadge stuck={run.stuck} /> <Slowdown id={run.job_id} />
+        <Verdict run={run} /> <StuckBadge stuck={run.stuck} />
       </td>
       <GainCell run={run} scale={scale} />
       <td class="number">

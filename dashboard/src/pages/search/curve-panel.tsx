@@ -2,17 +2,24 @@ import { useMemo } from 'preact/hooks';
 import uPlot from 'uplot';
 import { labelWidth, rewardRange } from '../../util/axis.js';
 import { decimal, reward, unknown } from '../../util/format.js';
-import { here, route, setQuery } from '../../util/router.js';
+import { route, setQuery } from '../../util/router.js';
 import { Empty, Panel } from '../../ui/basics.js';
-import { Chart, color, type ChartOptions } from '../../ui/chart.js';
+import { Chart, color, legendHeight, type ChartOptions } from '../../ui/chart.js';
 import { Choice } from '../../ui/choice.js';
-import { columnsOf, type Axis, type Curve, type Levels } from './curve.js';
+import { columnsOf, marksOf, type Axis, type Curve, type Levels } from './curve.js';
+import { Marks } from './curve-marks.js';
 import type { Results } from '../../data/search.js';
 
 const axes: Record<Axis, string> = { rollouts: 'Rollouts', dollars: 'Dollars', minutes: 'Minutes' };
 
 /** The estimated reward, the evaluations behind it, and where the baseline stands. */
-export function CurvePanel({ curve, results }: { curve: Curve; results: Results | undefined }) {
+export function CurvePanel(props: {
+  curve: Curve;
+  /** Grows with it: the curve stays the same object. */
+  points: number;
+  results: Results | undefined;
+}) {
+  const { curve, results } = props;
   const { rollouts, minutes } = axes;
   const options: Partial<Record<Axis, string>> = curve.hasCost ? axes : { rollouts, minutes };
   const given = route.value.query.get('x') as Axis | null;
@@ -28,7 +35,9 @@ export function CurvePanel({ curve, results }: { curve: Curve; results: Results 
   return (
     <Panel title="Reward" aside={choice}>
       {curve.estimates.length === 0 ? (
-        <Empty>The curve begins when the baseline is evaluated.</Empty>
+        <div class="chart-frame" style={{ minHeight: `${height + legendHeight}px` }}>
+          <Empty>The curve begins when the baseline is evaluated.</Empty>
+        </div>
       ) : (
         <CurveChart curve={curve} axis={axis} levels={levelsOf(curve, results)} />
       )}
@@ -44,34 +53,37 @@ function levelsOf(curve: Curve, results: Results | undefined): Levels {
   };
 }
 
+const height = 220;
+
 function CurveChart({ curve, axis, levels }: { curve: Curve; axis: Axis; levels: Levels }) {
-  const points = curve.estimates.length + curve.evaluations.length;
+  const { points } = curve;
   const key = JSON.stringify([axis, levels]);
-  const { columns, candidates } = useMemo(() => columnsOf(curve, axis, levels), [curve, points, key]);
-  // The chart reads the latest candidates when it is clicked.
-  const shown = useMemo(() => ({ candidates }), []);
-  shown.candidates = candidates;
+  const columns = useMemo(() => columnsOf(curve, axis, levels), [curve, points, key]);
+  const marks = useMemo(() => marksOf(curve, axis), [curve, points, axis]);
   const hasHeldout = levels.heldout !== null;
-  const options = useMemo(
-    () => optionsOf(axis, hasHeldout, (index) => shown.candidates[index]?.[0]),
-    [axis, hasHeldout, shown],
-  );
+  const options = useMemo(() => optionsOf(axis, hasHeldout), [axis, hasHeldout]);
   const last = curve.estimates.at(-1)!;
   const label = `Estimated reward ${reward(last.estimate)}, best reward ${reward(last.best)}, by ${axis}`;
-  return <Chart label={label} options={options} data={columns} height={320} />;
+  return (
+    <Chart
+      label={label}
+      options={options}
+      data={columns}
+      height={height}
+      overlay={(plot, drawn) => <Marks key={axis} plot={plot} marks={marks} drawn={drawn} />}
+    />
+  );
 }
 
-type CandidateAt = (index: number) => string | undefined;
-
 /** The series are those of `columnsOf`, in its order. */
-function optionsOf(axis: Axis, hasHeldout: boolean, candidateAt: CandidateAt): ChartOptions {
+function optionsOf(axis: Axis, hasHeldout: boolean): ChartOptions {
   const heldout = [
     line('Baseline, held out', 'warn', 1, { dash: [2, 3] }),
     line('Winner, held out', 'good', 1.5, { dash: [2, 3] }),
   ];
   return {
     padding: [10, 14, 0, 0],
-    scales: { x: { time: false }, y: { range: (_, low, high) => rewardRange(low, high) } },
+    scales: { x: { time: false, range: fromZero }, y: { range: (_, low, high) => rewardRange(low, high) } },
     cursor: { y: false, drag: { x: true, y: false } },
     axes: [rule({ label: axes[axis], labelSize: 22, labelFont: font }), rule({ size: fitted })],
     series: [
@@ -80,18 +92,18 @@ function optionsOf(axis: Axis, hasHeldout: boolean, candidateAt: CandidateAt): C
       line('high', 'accent', 0.5, { class: 'legend-hidden' }),
       line('Estimated', 'accent', 2.5),
       line('Best', 'quiet', 1, { paths: uPlot.paths.stepped!({ align: 1 }) }),
-      line('Evaluated', 'info', 1, { paths: () => null, points: dots }),
+      line('Evaluated', 'info', 1, { paths: () => null }),
       line('Baseline', 'quiet', 1, { dash: [6, 4] }),
       ...(hasHeldout ? heldout : []),
     ],
     bands: [{ series: [2, 1], fill: () => color('accent').replace('rgb(', 'rgba(').replace(')', ', 0.16)') }],
-    hooks: { ready: [(plot) => openOnClick(plot, candidateAt)] },
   };
 }
 
 const font = '12px system-ui, sans-serif';
 export const fitted: uPlot.Axis.Size = (_, labels) => labelWidth(labels);
-const dots = { show: true, size: 8, fill: () => color('info'), stroke: () => color('surface') };
+/** A search begins at 0 on every axis. */
+const fromZero: uPlot.Scale.Range = (_, low, high) => [Math.min(0, low), Math.max(high, low + 1e-9)];
 
 export function line(label: string, name: string, width: number, more: uPlot.Series = {}): uPlot.Series {
   const value = (plot: uPlot, _: number, series: number, index: number | null) => reward(latest(plot, series, index));
@@ -122,10 +134,3 @@ const intervalOf = (plot: uPlot, _low: number, series: number, index: number | n
   const [low, high] = [latest(plot, series, index), latest(plot, series + 1, index)];
   return low === high ? unknown : `${reward(low)} to ${reward(high)}`;
 };
-
-function openOnClick(plot: uPlot, candidateAt: CandidateAt): void {
-  plot.over.addEventListener('click', () => {
-    const candidate = candidateAt(plot.cursor.idx ?? -1);
-    if (candidate !== undefined) location.hash = here({ candidate });
-  });
-}

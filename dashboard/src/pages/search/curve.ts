@@ -1,5 +1,6 @@
 /** The rewards of a search over its rollouts, dollars or minutes, from its events. */
 import type { Event } from '../../../../src/client/index.js';
+import { RunClock } from './run-clock.js';
 
 export type Axis = 'rollouts' | 'dollars' | 'minutes';
 
@@ -28,32 +29,23 @@ export class Curve {
   readonly evaluations: Evaluation[] = [];
   /** The reward of the baseline on the evaluation seeds; null: not known yet. */
   baseline: number | null = null;
+  /** Accepted candidates, at their estimates. */
+  readonly acceptances: Evaluation[] = [];
   rollouts = 0;
-  private ranMs = 0;
-  private lastAt = 0;
-  /** When the clock began to run; null: it stands still. */
-  private runsSince: number | null = null;
+  private readonly clock = new RunClock();
 
   add(event: Event): void {
-    const at = Date.parse(event.ts);
-    this.lastAt = at;
+    this.clock.add(event);
+    const minutes = this.clock.minutesAt(Date.parse(event.ts));
     switch (event.type) {
-      case 'session_started':
-      case 'job_started':
-      case 'session_extended':
-      case 'resumed':
-        this.runsSince ??= at;
-        break;
-      case 'paused':
-      case 'job_complete':
-      case 'job_failed':
-      case 'job_cancelled':
-        this.ranMs = this.ranUntil(at);
-        this.runsSince = null;
-        break;
       case 'rollout_completed':
         this.rollouts = Math.max(this.rollouts, event.data.completed);
         break;
+      case 'candidate_accepted': {
+        const { candidate_id: candidateId, estimated_reward: reward } = event.data;
+        this.acceptances.push({ candidateId, reward, rollouts: this.rollouts, dollars: null, minutes });
+        break;
+      }
       case 'candidate_evaluated':
         this.baseline ??= event.data.reward;
         this.evaluations.push({
@@ -61,32 +53,32 @@ export class Curve {
           reward: event.data.reward,
           rollouts: this.rollouts,
           dollars: null,
-          minutes: this.minutesAt(at),
+          minutes,
         });
         break;
       case 'generation_complete':
-        this.addGeneration(event.data, at);
+        this.addGeneration(event.data, minutes);
         break;
       default:
     }
   }
 
+  get points(): number {
+    return this.estimates.length + this.evaluations.length + this.acceptances.length;
+  }
+
   /** Minutes that the search had run at its last event. */
   get minutes(): number {
-    return this.minutesAt(this.lastAt);
+    return this.clock.minutesAt(this.clock.lastAt);
   }
 
   /** Minutes that the search had run at a time. */
   minutesAt(at: number): number {
-    return this.ranUntil(at) / 60_000;
+    return this.clock.minutesAt(at);
   }
 
-  private ranUntil(at: number): number {
-    return this.ranMs + (this.runsSince === null ? 0 : Math.max(0, at - this.runsSince));
-  }
-
-  private addGeneration(data: Extract<Event, { type: 'generation_complete' }>['data'], at: number): void {
-    const place = { rollouts: data.rollouts_completed, dollars: data.cost_usd, minutes: this.minutesAt(at) };
+  private addGeneration(data: Extract<Event, { type: 'generation_complete' }>['data'], minutes: number): void {
+    const place = { rollouts: data.rollouts_completed, dollars: data.cost_usd, minutes };
     const interval = data.estimated_reward_interval;
     this.estimates.push({
       ...place,
@@ -96,8 +88,8 @@ export class Curve {
       best: data.best_reward,
     });
     // The cost of an evaluation is known at the end of its generation.
-    for (let n = this.evaluations.length - 1; n >= 0 && this.evaluations[n]!.dollars === null; n -= 1)
-      this.evaluations[n]!.dollars = data.cost_usd;
+    for (const points of [this.evaluations, this.acceptances])
+      for (let n = points.length - 1; n >= 0 && points[n]!.dollars === null; n -= 1) points[n]!.dollars = data.cost_usd;
   }
 
   /** Whether dollars tell points apart. */
@@ -118,7 +110,7 @@ export type Column = (number | null)[];
 export type CurveColumns = [number[], ...Column[]];
 
 /** The curve as columns over an axis; points without a place on it are left out. */
-export function columnsOf(curve: Curve, axis: Axis, levels: Levels): { columns: CurveColumns; candidates: string[][] } {
+export function columnsOf(curve: Curve, axis: Axis, levels: Levels): CurveColumns {
   const at = new Map<number, { estimate?: Estimate; evaluations: Evaluation[] }>();
   const placeOf = (point: Place) => {
     const x = point[axis];
@@ -136,7 +128,7 @@ export function columnsOf(curve: Curve, axis: Axis, levels: Levels): { columns: 
   const places = xs.map((x) => at.get(x)!);
   const columnOf = (read: (place: (typeof places)[number]) => number | null): Column => places.map(read);
   const heights = [levels.baseline, ...(levels.heldout ? [levels.heldout.baseline, levels.heldout.winner] : [])];
-  const columns: CurveColumns = [
+  return [
     xs,
     columnOf(({ estimate }) => estimate?.low ?? null),
     columnOf(({ estimate }) => estimate?.high ?? null),
@@ -145,6 +137,23 @@ export function columnsOf(curve: Curve, axis: Axis, levels: Levels): { columns: 
     columnOf(({ evaluations }) => (evaluations.length > 0 ? Math.max(...evaluations.map((e) => e.reward)) : null)),
     ...heights.map((height) => xs.map(() => height)),
   ];
-  const best = ({ evaluations }: (typeof places)[number]) => evaluations.toSorted((a, b) => b.reward - a.reward);
-  return { columns, candidates: places.map((place) => best(place).map(({ candidateId }) => candidateId)) };
+}
+
+/** A candidate on the chart. */
+export interface Mark {
+  candidateId: string;
+  kind: 'accepted' | 'evaluated';
+  x: number;
+  reward: number;
+}
+
+/** Acceptances and evaluations in the order of the axis; those without a place are left out. */
+export function marksOf(curve: Curve, axis: Axis): Mark[] {
+  const marks = (kind: Mark['kind'], points: readonly Evaluation[]) =>
+    points.flatMap((point): Mark[] => {
+      const x = point[axis];
+      return x === null ? [] : [{ kind, x, candidateId: point.candidateId, reward: point.reward }];
+    });
+  const all = [...marks('accepted', curve.acceptances), ...marks('evaluated', curve.evaluations)];
+  return all.sort((a, b) => a.x - b.x);
 }

@@ -56,9 +56,10 @@ export function noiseWords(floor: NonNullable<Results['noise_floor']>): string {
 }
 
 export function judgeWords(agreement: NonNullable<Results['judge_agreement']>): string {
-  const { outputs, accuracy, kappa, p_value: p, better_than_chance: isBetter } = agreement;
+  const { basis, outputs, accuracy, kappa, p_value: p, better_than_chance: isBetter } = agreement;
+  const whose = basis === 'reviews' ? "people's reviews" : 'the labels';
   if (accuracy === null) return `The judge has not scored a labelled output yet (${outputs} outputs).`;
-  const share = `The judge agrees with the labels on ${Math.round(accuracy * 100)} % of ${outputs} outputs`;
+  const share = `The judge agrees with ${whose} on ${Math.round(accuracy * 100)} % of ${outputs} outputs`;
   const measures = [kappa === null ? '' : `kappa ${kappa.toFixed(2)}`, `p = ${p < 0.001 ? '< 0.001' : p.toFixed(3)}`];
   const verdict = isBetter ? 'better than chance' : 'no better than chance, so its rewards mean little';
   return `${share} (${measures.filter(Boolean).join(', ')}): ${verdict}.`.replace('p = <', 'p <');

@@ -5,7 +5,7 @@ import { go, link, pageOf } from '../../util/router.js';
 import { ActionButton } from '../../ui/basics.js';
 import { ArchiveButton } from '../job/archive.js';
 import { CancelButton } from '../job/cancel.js';
-import { CloneButton } from '../job/clone.js';
+import { CloneButton, EditAndRun } from '../job/clone.js';
 import { LabelsDialog, type Labels } from '../job/labels.js';
 import { isActive } from '../../data/job.js';
 import { actionsOf, type Action } from './admitted.js';
@@ -59,7 +59,8 @@ export function Actions(props: { session: Session; onDone: () => Promise<unknown
       {ask('suggest', 'Try my prompt')}
       {ask('hint', session.hint === null ? 'Give a hint' : 'Hint')}
       {ask('extend', 'Extend')}
-      {admitted.has('clone') && <CloneButton kind="session" run={clone} />}
+      {admitted.has('clone') && <EditAndRun id={session.session_id} />}
+      {admitted.has('clone') && <CloneButton kind="session" job={session} run={clone} />}
       {ask('label', 'Edit')}
       {admitted.has('archive') && <ArchiveButton job={session} kind="session" run={archive} />}
       <ActionButton run={report}>Report</ActionButton>

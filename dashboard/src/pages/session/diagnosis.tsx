@@ -4,8 +4,8 @@ import type { Results, Session } from '../../data/session/types.js';
 import { link } from '../../util/router.js';
 import { ActionButton } from '../../ui/basics.js';
 import { DiagnosisPanel } from '../job/diagnosis-panel.js';
-import type { PromptMessage } from '../new/draft.js';
-import { newRunFrom } from '../new/from-run.js';
+import type { PromptMessage } from '../new/form/draft.js';
+import { newRunFrom } from '../new/form/from-run.js';
 import { actionsOf } from './admitted.js';
 import { ExtendDialog } from './dialogs/extend.js';
 

@@ -11,6 +11,7 @@ import { CurvePanel } from '../search/curve-panel.js';
 import { Curve } from '../search/curve.js';
 import { Figures } from '../search/figures.js';
 import { pollMs, useAtEnd, useJob } from '../search/follow.js';
+import { ConfigurationTab } from '../configuration/tab.js';
 import { Head } from '../job/head.js';
 import { isActive } from '../../data/job.js';
 import { VerdictPanel } from '../search/verdict-panel.js';
@@ -23,13 +24,14 @@ import { SessionRows } from './rows-tab.js';
 import type { Results, Session } from '../../data/session/types.js';
 import { WhyTab } from './why/tab.js';
 
-const tabs = ['overview', 'rows', 'candidates', 'why', 'prompt', 'events'] as const;
+const tabs = ['overview', 'rows', 'candidates', 'why', 'prompt', 'configuration', 'events'] as const;
 const labels = {
   overview: 'Overview',
   rows: 'Rows',
   candidates: 'Candidates',
   why: 'Why',
   prompt: 'Prompt',
+  configuration: 'Configuration',
   events: 'Events',
 };
 
@@ -56,13 +58,20 @@ export function SessionPage({ id }: { id: string }) {
       <Head
         job={session.data}
         kind="session"
+        log={log}
         facts={null}
         actions={<Actions session={session.data} onDone={onDone} />}
       />
       <Problem error={session.error ?? results.error} />
       <Tabs names={tabs} labels={labels} />
       <TabPanel names={tabs}>
-        <Tab session={session.data} results={results.data} log={log} onDone={onDone} />
+        <Tab
+          session={session.data}
+          results={results.data}
+          isRead={results.data !== undefined || results.error !== undefined}
+          log={log}
+          onDone={onDone}
+        />
       </TabPanel>
       <Opened session={session.data} />
     </>
@@ -72,13 +81,16 @@ export function SessionPage({ id }: { id: string }) {
 interface TabProps {
   session: Session;
   results: Results | undefined;
+  /** Whether an answer for them came; what they show would move the rest. */
+  isRead: boolean;
   log: EventLog;
   onDone: () => Promise<unknown>;
 }
 
-function Tab({ session, results, log, onDone }: TabProps) {
+function Tab({ session, results, isRead, log, onDone }: TabProps) {
   switch (currentTab(tabs)) {
     case 'overview':
+      if (!isRead) return <Loading />;
       return <Overview session={session} results={results} log={log} onDone={onDone} />;
     case 'rows':
       return <SessionRows session={session} onDone={onDone} />;
@@ -96,19 +108,21 @@ function Tab({ session, results, log, onDone }: TabProps) {
       return <WhyTab session={session} log={log} />;
     case 'prompt':
       return <PromptTab session={session} results={results} />;
+    case 'configuration':
+      return <ConfigurationTab jobId={session.session_id} split={session.split} />;
     case 'events':
       return <EventList log={log} />;
   }
 }
 
-function Overview({ session, results, log, onDone }: TabProps) {
+function Overview({ session, results, log, onDone }: Omit<TabProps, 'isRead'>) {
   const curve = useEventFold(log, () => new Curve());
   return (
     <>
       <SessionDiagnosis session={session} results={results} onDone={onDone} />
       <Figures job={session} verdict={results?.verdict} curve={curve} proposals={results?.proposals} />
       <VerdictPanel status={session.status} results={results} />
-      <CurvePanel curve={curve} results={results} />
+      <CurvePanel curve={curve} points={curve.points} results={results} />
     </>
   );
 }

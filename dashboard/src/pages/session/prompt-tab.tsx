@@ -1,50 +1,64 @@
-import { useState } from 'preact/hooks';
-import { useResource } from '../../data/resource.js';
-import { reward } from '../../util/format.js';
-import { here } from '../../util/router.js';
-import { Empty, Loading, Panel, Problem } from '../../ui/basics.js';
-import { Copy } from '../../ui/copy.js';
-import { Choice } from '../../ui/choice.js';
-import { Prompt } from '../../ui/diff/prompt.js';
+import { inputName } from '../../../../src/core/prompts/row-template.js';
 import { client } from '../../data/client.js';
+import { useResource } from '../../data/resource.js';
 import { numberOf } from '../../data/search.js';
-import { ChoicePanel, RemovalPanel } from './other-prompts.js';
 import type { Results, Session } from '../../data/session/types.js';
+import { Empty, Loading, Problem } from '../../ui/basics.js';
+import { Prompt } from '../../ui/prompt.js';
+import { reward, shortId } from '../../util/format.js';
+import { here } from '../../util/router.js';
+import { PromptLinks } from '../job/candidate-links.js';
+import { PromptViews } from '../search/changes/views.js';
+import { verdictWords } from '../search/verdict.js';
+import { ChoicePanel, RemovalPanel } from './other-prompts.js';
 
-const views = { text: 'Text', diff: 'Against baseline' };
-
-/** The best prompt, to read and to copy, and others to choose in its place. */
+/** The best prompt, what it changes and why, and others to choose in its place. */
 export function PromptTab({ session, results }: { session: Session; results: Results | undefined }) {
-  const [view, setView] = useState<keyof typeof views>('text');
-  const baselineId = session.lever_summary.baseline_candidate_id;
-  const { data: baseline, error } = useResource(`baseline ${baselineId}`, async (signal) =>
-    baselineId === null ? null : client.value.sessions.handle(session.session_id).candidate(baselineId, { signal }),
-  );
   if (!results) return <Loading />;
   const { best_prompt: best, best_candidate: candidate, shorter_prompt: shorter } = results;
-  if (best === null) return <Empty>There is a best prompt when a candidate is evaluated.</Empty>;
+  if (best === null || candidate === null) return <Empty>There is a best prompt when a candidate is evaluated.</Empty>;
   return (
     <>
-      <Panel
-        title="Best prompt"
-        aside={
-          <div class="actions">
-            <Choice label="View of the prompt" value={view} options={views} onChange={setView} />
-            <Copy text={JSON.stringify(best.messages, null, 2)} label="Copy as JSON" />
-          </div>
-        }
-      >
-        <p class="quiet">
-          {candidate && (
-            <a href={here({ candidate: candidate.candidate_id })}>Candidate {numberOf(candidate.candidate_id)}</a>
-          )}
-          {candidate?.is_baseline && ', the baseline'}, reward {reward(best.reward)}
-        </p>
-        <Problem error={error} />
-        <Prompt messages={best.messages} before={view === 'diff' ? (baseline?.messages ?? null) : null} />
-      </Panel>
+      <BestPrompt key={candidate.candidate_id} session={session} results={results} id={candidate.candidate_id} />
       {shorter && <RemovalPanel shorter={shorter} />}
-      <ChoicePanel session={session} bestId={candidate?.candidate_id ?? null} />
+      <ChoicePanel session={session} bestId={candidate.candidate_id} />
     </>
+  );
+}
+
+function BestPrompt({ session, results, id }: { session: Session; results: Results; id: string }) {
+  const { data: candidate, error } = useResource(`prompt ${id} ${session.status}`, (signal) =>
+    client.value.sessions.handle(session.session_id).candidate(id, { signal }),
+  );
+  const datasetId = session.dataset?.dataset_id;
+  const { data: columns } = useResource(`columns ${datasetId}`, async (signal) =>
+    datasetId === undefined ? [] : (await client.value.datasets.get(datasetId, { signal })).columns,
+  );
+  if (!candidate) return error ? <Problem error={error} /> : <Loading />;
+  const { messages } = results.best_prompt!;
+  const inputs = columns && columns.length > 0 ? [inputName, ...columns.map(({ name }) => name)] : [];
+  return (
+    <PromptViews
+      title="Best prompt"
+      jobId={session.job_id}
+      candidate={candidate}
+      facts={
+        <>
+          <p class="quiet">
+            <a href={here({ candidate: id })}>Candidate {numberOf(id)}</a>
+            {candidate.is_baseline && ', the baseline'}, reward {reward(results.best_prompt!.reward)}
+          </p>
+          <PromptLinks id={session.session_id} candidateId={id} />
+        </>
+      }
+      clean={<Prompt messages={messages} />}
+      copy={{
+        messages,
+        policy: session.policy,
+        inputs,
+        title: `Prompt of ${session.name ?? shortId(session.session_id)}: candidate ${numberOf(id)}`,
+        verdict: verdictWords(results),
+      }}
+    />
   );
 }

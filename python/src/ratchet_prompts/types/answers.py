@@ -489,6 +489,11 @@ class Dataset(TypedDict):
     jobs: int
 
 
+class RowsDataset(Dataset):
+    corrected: int
+    left_out: int
+
+
 class LoggedDataset(Dataset):
     left_out: int
 
@@ -542,6 +547,32 @@ class Run(TypedDict):
     last_result_at: Optional[str]
 
 
+class TriedRow(TypedDict):
+    row: int
+    text: Optional[str]
+    expected: Optional[str]
+    answer: Optional[str]
+    reward: Optional[float]
+    feedback: Optional[str]
+    finish_reason: Optional[str]
+    error: Optional[Dict[str, str]]
+    cost_usd: Optional[float]
+    latency_ms: Optional[float]
+    trace_id: Optional[str]
+
+
+class Tried(TypedDict):
+    """The answers of a prompt to a few rows."""
+
+    job_id: str
+    rows: List[TriedRow]
+    mean_reward: Optional[float]
+    total_cost_usd: Optional[float]
+    seconds: float
+    diagnosis: Optional[Dict[str, Any]]
+    warnings: List[str]
+
+
 class DatasetRow(TypedDict):
     row: int
     data: Dict[str, Any]
@@ -572,13 +603,58 @@ class JobRow(TypedDict):
     candidate: Optional[RowSide]
 
 
+class Review(TypedDict):
+    review_id: str
+    job_id: str
+    subject_id: str
+    row: Optional[int]
+    candidate_id: Optional[str]
+    verdict: Optional[str]
+    note: Optional[str]
+    corrected: Optional[str]
+    by: str
+    own: bool
+    created_at: str
+    updated_at: str
+
+
+class ReviewQueueItem(TypedDict):
+    job_id: str
+    subject_id: str
+    row: Optional[int]
+    candidate_id: Optional[str]
+    input: Optional[str]
+    expected: Optional[str]
+    answer: Optional[str]
+    reward: Optional[float]
+    judge: Optional[float]
+    feedback: Optional[str]
+
+
+class ReviewQueue(TypedDict):
+    data: List[ReviewQueueItem]
+    done: int
+    left: int
+
+
 class RowsSummary(TypedDict):
     total: int
     groups: Dict[str, int]
     seen: int
     held_out: int
+    reviews: Dict[str, int]
     table: Optional[Dict[str, Any]]
     clusters: List[Dict[str, Any]]
+
+
+class JobRequest(TypedDict):
+    job_id: str
+    request: Optional[Dict[str, Any]]
+    omitted: List[str]
+    dataset: Optional[Dict[str, Any]]
+    prompt: Optional[List[Message]]
+    branched_from: Optional[Dict[str, Any]]
+    branches: List[Dict[str, Any]]
 
 
 class Difference(TypedDict):
@@ -599,3 +675,28 @@ class Comparison(TypedDict):
     lost: int
     tied: int
     rows_needed: Optional[int]
+
+
+class ManyComparison(TypedDict):
+    """Up to eight columns; `against_baseline` of a column is None for the baseline itself."""
+
+    baseline: str
+    columns: List[Dict[str, Any]]
+    pairs: List[Dict[str, Any]]
+    groups: List[Dict[str, Any]]
+
+
+class ComparedRow(TypedDict):
+    row: int
+    task_id: Optional[str]
+    input: Optional[str]
+    expected: Optional[str]
+    cells: List[Optional[Dict[str, Any]]]
+
+
+class ComparedRows(TypedDict):
+    data: List[ComparedRow]
+    next_cursor: Optional[str]
+    has_more: bool
+    total: int
+    counts: Dict[str, int]

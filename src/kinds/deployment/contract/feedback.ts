@@ -10,6 +10,9 @@ const valueSchema = z
 /** The metric that verdicts are about. */
 const rewardMetric = 'reward';
 
+/** Begins the keys of what people's reviews report. */
+export const reviewKeyPrefix = `${ownKeyPrefix}review:`;
+
 export const metricNameSchema = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a name in snake_case');
 
 const metricsSchema = z

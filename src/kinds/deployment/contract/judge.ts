@@ -1,5 +1,6 @@
 /** A judge scores a sample of what a name answers. */
 import { z } from 'zod';
+import { agreementSchema } from '../../../contracts/agreement.js';
 import { timestamp } from '../../../contracts/common.js';
 import { unlessMissing } from '../../../contracts/validation.js';
 import { scorerSchema } from '../../../scorers/index.js';
@@ -57,5 +58,6 @@ export const judgedView = z
     budget_used_up: z
       .boolean()
       .describe('Whether max_cost_usd_per_day is used up: nothing is judged until the next day.'),
+    agreement: agreementSchema.describe("With people's reviews of its answers. Absent: there are none with a score."),
   })
   .meta({ id: 'DeploymentJudged' });

@@ -51,9 +51,11 @@ export const loggedDatasetSchema = z
         .default(10_000)
         .describe('The latest requests that pass become rows, at most so many.'),
       expected: z
-        .enum(['corrected', 'corrected_or_answer'])
+        .enum(['corrected', 'corrected_or_answer', 'reviewed'])
         .default('corrected')
-        .describe('What the column `expected` holds: the corrected answer, else nothing or the answer itself.'),
+        .describe(
+          'What the column `expected` holds: the corrected answer, else nothing or the answer itself. reviewed: the corrected answer, else the answer itself if all its reviews call it right; others are left out.',
+        ),
     },
     'must be a JSON object, or absent',
   )

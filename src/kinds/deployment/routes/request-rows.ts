@@ -4,8 +4,10 @@ import { uploadLimits } from '../../../datasets/contract/dataset.js';
 import { ApiError, refuse } from '../../../platform/http/server/errors.js';
 import type { StoredRequest } from '../store/logged-requests.js';
 
+type Expected = 'corrected' | 'corrected_or_answer' | 'reviewed';
+
 interface LinesOptions {
-  expected: 'corrected' | 'corrected_or_answer';
+  expected: Expected;
   limit: number;
   /** Whether rows without an expected value are passed over. */
   isExpectedNeeded?: boolean;
@@ -17,7 +19,7 @@ interface LinesOptions {
 /** The lines of a data set. Throws if there are none, or if they do not fit into one data set. */
 export async function* datasetLines(
   requests: AsyncIterable<StoredRequest>,
-  { expected, limit, isExpectedNeeded = false, count, maxBytes = uploadLimits.bytes }: LinesOptions,
+  { expected, limit, isExpectedNeeded = expected === 'reviewed', count, maxBytes = uploadLimits.bytes }: LinesOptions,
 ): AsyncGenerator<Buffer> {
   for await (const logged of requests) {
     const row = rowOf(logged, expected);
@@ -50,13 +52,14 @@ function noRows(leftOut: number): ApiError {
 
 /** The row of a request; null: its messages are no text, or its text was not kept. */
 function rowOf(
-  { answerId, outcome, request, answer, reward, corrected }: StoredRequest,
-  expected: 'corrected' | 'corrected_or_answer',
+  { answerId, outcome, request, answer, reward, corrected, isRight: isCalledRight }: StoredRequest,
+  expected: Expected,
 ): Record<string, unknown> | null {
   const input = request === null ? null : inputOf(JSON.parse(request) as Record<string, unknown>);
   if (input === null) return null;
   const { text: said, isWhole } = answerOf(answer === null ? {} : (JSON.parse(answer) as Record<string, unknown>));
-  const isRight = expected === 'corrected_or_answer' && outcome === 'ok' && isWhole;
+  const isRight =
+    expected === 'reviewed' ? isCalledRight : expected === 'corrected_or_answer' && outcome === 'ok' && isWhole;
   const right = corrected ?? (isRight ? said : null);
   return {
     input,

@@ -3,6 +3,8 @@ import type { deploymentStatsSchema } from '../contract/stats.js';
 import { quantiles, relativeError } from '../../../core/math/latency-sketch.js';
 import { meanInterval } from '../../../core/math/mean-interval.js';
 import type { Sample } from '../../../core/math/statistics.js';
+import type { ScoredLabels } from '../../../core/verify/agreement.js';
+import { agreementView } from '../../../jobs/routes/agreement.js';
 import type { JudgeState } from '../store/judges.js';
 import type { RequestTotals } from '../store/counters.js';
 
@@ -51,10 +53,12 @@ export function countsView(totals: RequestTotals, metrics: Record<string, Sample
   };
 }
 
-/** What the judge of a name has done; null: it has none. */
-export function judgedView(state: JudgeState | null): Stats['judge'] {
+/** What the judge of a name has done; null: no judge. `reviewed`: its scores of those answers. */
+export function judgedView(state: JudgeState | null, reviewed: readonly ScoredLabels[]): Stats['judge'] {
   if (!state) return null;
   const { judged, failed, dropped, waiting, lastFailure, spentUsd, isUsedUp } = state;
   const counts = { judged, failed, dropped, waiting };
-  return { ...counts, last_failure: lastFailure, spend_today_usd: spentUsd, budget_used_up: isUsedUp };
+  const agreement = agreementView('reviews', reviewed);
+  const spend = { spend_today_usd: spentUsd, budget_used_up: isUsedUp };
+  return { ...counts, last_failure: lastFailure, ...spend, ...(agreement && { agreement }) };
 }

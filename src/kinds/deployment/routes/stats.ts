@@ -11,6 +11,8 @@ import { deploymentStatsSchema, failuresSchema, historyQuerySchema, historySchem
 import { noRequests, readFailures, readPeriods, type RequestTotals } from '../store/counters.js';
 import { readVersions } from '../store/deployments.js';
 import { readMetrics } from '../store/feedback.js';
+import { readReviewedAnswers } from '../../../reviews/store/reviews.js';
+import { judgeKey } from '../store/judgements.js';
 import { readJudgeState } from '../store/judges.js';
 import { find, path, tags } from './find.js';
 import { countsView, judgedView } from './stats-view.js';
@@ -39,12 +41,20 @@ export function registerStats(app: App, deps: HttpDeps): void {
     },
     async (request) => {
       const { id, orgId, name, liveAt } = await find(deps, request, request.params.deployment_id);
-      const judged = await deps.db.org(orgId, (tx) => readJudgeState(tx, name));
+      const { judged, reviewed } = await deps.db.org(orgId, async (tx) => {
+        const judged = await readJudgeState(tx, name);
+        return { judged, reviewed: judged ? await readReviewedAnswers(tx, name, judgeKey) : [] };
+      });
       const {
         rows: [row],
       } = await readAll(deps, orgId, [id], 'all', { from: new Date(0), to: new Date(1) });
       const { totals = noRequests(), metrics = {} } = row ?? {};
-      return { deployment_id: id, since: isoOrNull(liveAt), ...countsView(totals, metrics), judge: judgedView(judged) };
+      return {
+        deployment_id: id,
+        since: isoOrNull(liveAt),
+        ...countsView(totals, metrics),
+        judge: judgedView(judged, reviewed),
+      };
     },
   );
 

@@ -69,9 +69,7 @@ export async function recordFeedback(
   const answered = await findAnswers(tx, subject);
   if (!answered) return { is: 'unknown' };
   const [answerId, correlationId] = 'answerId' in about ? [about.answerId, null] : [null, about.correlationId];
-  // Reports of one subject take turns.
-  const lock = JSON.stringify([orgId, name, answerId, correlationId]);
-  const turn = tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock], 'feedback_turn');
+  const turn = takeTurn(tx, [orgId, name, answerId, correlationId]);
   const stored = { key, answerId, correlationId, within: correlationId === null ? '' : (subject.deploymentId ?? '') };
   const [, known] = await Promise.all([turn, readReports(tx, name, stored, content)]);
   const same = known.find((report) => report.key === key && report.within === stored.within);
@@ -101,6 +99,12 @@ export async function recordFeedback(
     addMetrics(tx, orgId, answered, counted),
   ]);
   return { is: 'recorded', feedback, uncounted };
+}
+
+/** Reports of one subject take turns. */
+export function takeTurn(tx: Tx, subject: readonly (string | null)[]): Promise<unknown> {
+  const lock = JSON.stringify(subject);
+  return tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock], 'feedback_turn');
 }
 
 interface StoredReport {
@@ -141,10 +145,10 @@ function readReports(
   );
 }
 
-async function insertFeedback(
+export async function insertFeedback(
   tx: Tx,
-  { orgId, name }: FeedbackSubject,
-  { deploymentId, answers, deployments }: Answered,
+  { orgId, name }: Pick<FeedbackSubject, 'orgId' | 'name'>,
+  { deploymentId, answers, deployments }: Omit<Answered, 'at' | 'answerId'>,
   { answerId, correlationId, within, key, content }: StoredReport & { content: FeedbackContent },
 ): Promise<Feedback> {
   const id = `fdb_${uuid().replaceAll('-', '')}`;
@@ -157,7 +161,7 @@ async function insertFeedback(
   return feedback!;
 }
 
-interface Answered extends Record<string, unknown> {
+interface Answered {
   /** The last answer, what gave it, and when. */
   answerId: string;
   deploymentId: string;
@@ -169,16 +173,16 @@ interface Answered extends Record<string, unknown> {
 /** What answered; null: nothing did, or it was deleted. */
 async function findAnswers(tx: Tx, { name, deploymentId, about }: FeedbackSubject): Promise<Answered | null> {
   if ('answerId' in about) {
-    const [row] = await tx.query<Omit<Answered, 'at' | 'answerId'>>(
+    const [row] = await tx.query<Omit<Answered, 'at' | 'answerId'> & Record<string, unknown>>(
       `select id as "deploymentId", 1 as answers, 1 as deployments from deployments
         where id = $1 and name = $2 and ($3::text is null or id = $3) and deleted_at is null for key share`,
       [about.answered?.deploymentId ?? null, name, deploymentId],
       'answer_of_feedback',
     );
-    return row ? ({ ...row, answerId: about.answerId, at: about.answered!.at } as Answered) : null;
+    return row ? { ...row, answerId: about.answerId, at: about.answered!.at } : null;
   }
   // A deleted deployment answered, too: its part is not what another one earned.
-  const [row] = await tx.query<Answered>(
+  const [row] = await tx.query<Answered & Record<string, unknown>>(
     `with answers as (
        select e.deployment_id, e.answer_id, e.created_at, d.deleted_at
          from episode_answers e join deployments d on d.id = e.deployment_id
@@ -213,10 +217,10 @@ function valuesOf({ reward, metrics = {} }: FeedbackContent): Record<string, Met
   return reward === undefined ? metrics : { ...metrics, reward };
 }
 
-async function addMetrics(
+export async function addMetrics(
   tx: Tx,
   orgId: string,
-  { deploymentId, at }: Answered,
+  { deploymentId, at }: { deploymentId: string; at: Date },
   values: readonly (readonly [metric: string, value: MetricValue])[],
 ): Promise<void> {
   if (values.length === 0) return;

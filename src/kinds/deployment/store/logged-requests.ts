@@ -1,5 +1,6 @@
 /** Requests of deployments with their texts, for as long as a deployment keeps them. */
 import { requestShard } from '../../../jobs/store/usage.js';
+import { reviewKeyPrefix } from '../contract/feedback.js';
 import { settingsOf } from './resolve.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { positionColumn, type Position } from '../../../platform/db/positions.js';
@@ -75,7 +76,7 @@ export async function readDeploymentsWithTexts(tx: Tx): Promise<{ id: string; ke
   );
 }
 
-/** Deletes the texts of an answer of a name. Returns whether there were any. */
+/** Deletes the texts of an answer of a name, with its reviews. Returns whether there were any. */
 export async function deleteRequest(
   tx: Tx,
   name: string,
@@ -89,7 +90,8 @@ export async function deleteRequest(
 async function deleteWhere(tx: Tx, where: string, values: unknown[]): Promise<number> {
   const [row] = await tx.query<{ deleted: number }>(
     `with gone as (delete from deployment_requests where ctid = any(array(select ctid from deployment_requests where ${where}))
-       returning deployment_id, ${bytes} as bytes),
+       returning deployment_id, answer_id, ${bytes} as bytes),
+     reviewed as (delete from reviews v using gone g where v.job_id = g.deployment_id and v.subject_id = g.answer_id),
      inserted as (select deployment_id, -bytes as bytes from gone),
      counted as (${addBytes})
      select count(*)::int as deleted from gone`,
@@ -132,11 +134,13 @@ const reported = `lateral (
   select (array_agg(f.content->'reward' order by f.answer_id is null, f.created_at, f.id) filter (where f.content ? 'reward'))[1] as reward,
          (array_agg(f.content->>'corrected' order by f.answer_id is null, f.created_at desc, f.id desc)
            filter (where f.content ? 'corrected'))[1] as corrected,
+         coalesce(bool_and((f.content->'reward')::boolean)
+           filter (where starts_with(f.key, '${reviewKeyPrefix}') and f.content ? 'reward'), false) as is_right,
          count(*)::int as reports
-    from (select content, answer_id, created_at, id from deployment_feedback
+    from (select content, key, answer_id, created_at, id from deployment_feedback
            where org_id = r.org_id and name = r.name and answer_id = r.answer_id
           union all
-          select content, answer_id, created_at, id from deployment_feedback
+          select content, key, answer_id, created_at, id from deployment_feedback
            where org_id = r.org_id and name = r.name and correlation_id = r.correlation_id and answer_id is null) f) f`;
 
 /** SQL of a reward as a number. */
@@ -205,6 +209,8 @@ export interface StoredRequest extends Omit<LoggedRequest, 'at'>, Record<string,
   reward: number | boolean | null;
   /** The latest corrected answer; null: none. */
   corrected: string | null;
+  /** Whether people reviewed it, and all called it right. */
+  isRight: boolean;
   /** Reports of the answer and of its episode. */
   reports: number;
 }
@@ -217,7 +223,7 @@ export async function readRequests(tx: Tx, keys: readonly RequestKey[]): Promise
   return tx.query<StoredRequest>(
     `select r.deployment_id as "deploymentId", r.answer_id as "answerId", r.at, r.outcome, r.code, r.provider, r.model,
             r.latency_ms as "latencyMs", r.prompt_tokens as "promptTokens", r.completion_tokens as "completionTokens",
-            r.cost_usd as "costUsd", r.correlation_id as "correlationId", r.request, r.answer, f.reward, f.corrected, f.reports
+            r.cost_usd as "costUsd", r.correlation_id as "correlationId", r.request, r.answer, f.reward, f.corrected, f.is_right as "isRight", f.reports
        from unnest($1::text[], $2::text[], $3::timestamptz[]) as k(deployment_id, answer_id, at)
             cross join lateral (
               select * from deployment_requests d
@@ -229,18 +235,20 @@ export async function readRequests(tx: Tx, keys: readonly RequestKey[]): Promise
 }
 
 /** A request of a name; null: its texts were not kept, or are deleted. */
-export async function readRequest(
-  tx: Tx,
-  name: string,
-  { deploymentId, answerId, at }: RequestKey,
-): Promise<StoredRequest | null> {
+export async function readRequest(tx: Tx, name: string, key: RequestKey): Promise<StoredRequest | null> {
+  const [row] = await readRequests(tx, await readKeys(tx, name, key));
+  return row ?? null;
+}
+
+/** Whether the texts of an answer of a name are kept. */
+export async function hasRequest(tx: Tx, name: string, key: RequestKey): Promise<boolean> {
+  return (await readKeys(tx, name, key)).length > 0;
+}
+
+async function readKeys(tx: Tx, name: string, { deploymentId, answerId, at }: RequestKey): Promise<RequestKey[]> {
   const keys = await tx.query<{ at: Date }>(
     'select at from deployment_requests where deployment_id = $1 and answer_id = $2 and name = $3 and at between $4 and $5',
     [deploymentId, answerId, name, ...around(at)],
   );
-  const [row] = await readRequests(
-    tx,
-    keys.map((key) => ({ deploymentId, answerId, at: key.at })),
-  );
-  return row ?? null;
+  return keys.map((key) => ({ deploymentId, answerId, at: key.at }));
 }

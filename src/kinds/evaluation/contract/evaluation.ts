@@ -1,3 +1,4 @@
+import { reviewSchema } from '../../../contracts/review.js';
 import { z } from 'zod';
 import {
   concurrencySchema,
@@ -24,6 +25,7 @@ import { envelopeLabelFields, labelFields } from '../../../contracts/labels.js';
 import { all, either, forbidden, required } from '../../../contracts/rules.js';
 import { webhookField } from '../../../contracts/webhook.js';
 import { seedsSchema } from '../../../contracts/seeds.js';
+import { phaseSchema } from '../../../contracts/phase.js';
 import { costBudgetSchema, intervalSchema } from '../../../contracts/search.js';
 import { diagnosisSchema } from '../../../diagnosis/contract/diagnosis.js';
 import { wholeParameter } from '../../../contracts/validation.js';
@@ -55,7 +57,7 @@ const candidateSchema = z
   );
 export type CandidateChoice = z.infer<typeof candidateSchema>;
 
-const shape = {
+export const evaluationFields = {
   container_url: containerUrlSchema.optional().describe("URL of the caller's container. Required without dataset."),
   env_name: envNameSchema
     .optional()
@@ -82,15 +84,15 @@ const shape = {
   ...containerFields,
 };
 
-const ofContainer = ['container_url', 'env_name', 'seeds'];
-const ofRows = ['scorer', 'candidate'];
+export const ofContainer = ['container_url', 'env_name', 'seeds'];
+export const ofRows = ['scorer', 'candidate'];
 
 const appId = z.string().min(1).max(200).describe('Groups jobs.');
 
 const bodyRule = 'must be a JSON object with container_url, app_id, env_name, seeds and policy';
 
 export const flatEvaluationSchema = withRule(
-  z.strictObject({ ...shape, app_id: appId.optional(), ...labelFields, ...webhookField }, bodyRule),
+  z.strictObject({ ...evaluationFields, app_id: appId.optional(), ...labelFields, ...webhookField }, bodyRule),
   sourceRule({ container: [...ofContainer, 'app_id'], rows: ofRows }),
   'CreateEvaluation',
 );
@@ -99,7 +101,7 @@ export const flatEvaluationSchema = withRule(
 export const wrappedEvaluationSchema = z
   .strictObject({
     config: withRule(
-      z.strictObject({ ...shape, app_id: appId.default('default') }, bodyRule),
+      z.strictObject({ ...evaluationFields, app_id: appId.default('default') }, bodyRule),
       sourceRule({ container: ofContainer, rows: ofRows }),
       'EvaluationConfig',
     ),
@@ -150,7 +152,7 @@ const summary = {
   dataset: rowsViewSchema,
   policy: z.object({ model: z.string(), provider: z.string() }),
   num_seeds: z.int(),
-  progress: z.object({ completed: z.int(), total: z.int() }),
+  progress: z.object({ completed: z.int(), total: z.int(), phase: phaseSchema }),
 };
 
 export const evaluationListItemSchema = z
@@ -193,6 +195,7 @@ const outputFields = {
     .describe(`With include=outputs, on a data set: the input column, or the row as JSON; ${cut}.`),
   expected: z.string().nullable().optional().describe(`With include=outputs, on a data set: ${cut}.`),
   group: rowGroupSchema.optional().describe('With include=outputs.'),
+  reviews: z.array(reviewSchema).optional().describe('With include=outputs: what people say of it, oldest first.'),
 };
 
 const seedResultSchema = z.object({

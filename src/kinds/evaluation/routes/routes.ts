@@ -10,6 +10,9 @@ import {
   evaluationSchema,
   type EvaluationRequest,
 } from '../contract/evaluation.js';
+import { renderPrompt } from '../../../core/prompts/demos.js';
+import type { Message } from '../../../core/prompts/message.js';
+import type { EvaluationSpec, StoredSpec } from '../../../core/jobs/spec.js';
 import type { Tx } from '../../../platform/db/db.js';
 import type { EvaluationHead, JobRow } from '../../../jobs/store/jobs.js';
 import { readConcurrency } from '../../../jobs/store/concurrency.js';
@@ -30,6 +33,7 @@ import { evaluationListItem, evaluationResults, evaluationView } from './view.js
 import { refuse } from '../../../platform/http/server/errors.js';
 import { jobParams, problems } from '../../../platform/http/server/schema.js';
 import { passes, type RowFilter } from '../../../core/rows/filter.js';
+import { groupBy } from '../../../util/group.js';
 import { filterOf, registerResultRows } from '../../../rows/routes/routes.js';
 import { readSelectable } from '../../../rows/routes/select.js';
 import { rowsOfEvaluation } from '../../../rows/routes/subjects.js';
@@ -50,6 +54,7 @@ export const evaluationKind: HttpKind<EvaluationHead> = {
     created: evaluationCreatedSchema,
     keyPath: ['container_api_key'],
     draft: draftEvaluation,
+    promptOf: evaluatedPrompt,
   },
   list: { summary: 'List evaluations', item: evaluationListItemSchema, view: evaluationListItem },
   state: { summary: 'Status', schema: evaluationSchema, read: readEvaluation },
@@ -73,6 +78,11 @@ async function draftEvaluation(deps: HttpDeps, request: FastifyRequest, body: Bo
     prepare: keep,
     estimate: evaluationEstimate(spec),
   };
+}
+
+function evaluatedPrompt(spec: StoredSpec): Message[] | null {
+  const { candidate } = spec as EvaluationSpec;
+  return candidate && !candidate.graphSnapshotId ? renderPrompt(candidate.messages, candidate.demos ?? []) : null;
 }
 
 async function readEvaluation(tx: Tx, job: JobRow<EvaluationHead>, deps: HttpDeps) {
@@ -111,7 +121,7 @@ function registerOwn(app: App, deps: HttpDeps, route: JobRoute<EvaluationHead>):
         agreement: await readAgreement(tx, job),
         ...(page ? await readOutputs(tx, job, page) : { results: await readSeedResults(tx, job.jobId) }),
       }));
-      return evaluationResults(job, read);
+      return evaluationResults(job, read, request.caller.keyId);
     },
   );
   registerResultRows(app, deps, route);
@@ -127,6 +137,10 @@ async function readOutputs(tx: Tx, job: JobRow<EvaluationHead>, { filter, ...pag
     results: await readSeedOutputs(tx, job.jobId, job.spec.rows ?? null, { ...page, seeds }),
     total: passing.reduce((sum, { candidate }) => sum + candidate!.rollouts, 0),
     groups: new Map(rows.map(({ seed, group }) => [seed, group])),
+    reviews: groupBy(
+      rows.flatMap((row) => row.reviews),
+      ({ subjectId }) => subjectId,
+    ),
   };
 }
 

@@ -11,6 +11,8 @@ import type { Usage } from '../../../jobs/store/usage.js';
 import type { EvaluationHead, JobRow, ListedJob } from '../../../jobs/store/jobs.js';
 import { intervalOfTotals, type RolloutTotals, type SeedResult } from '../../../rollouts/store/totals.js';
 import type { SeedOutput } from '../../../rollouts/store/outputs.js';
+import { reviewView } from '../../../rows/routes/review-view.js';
+import type { Review } from '../../../reviews/store/reviews.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
 import type { JudgeAgreement } from '../../../jobs/routes/agreement.js';
 import {
@@ -18,6 +20,7 @@ import {
   costBudgetView,
   isoOrNull,
   jobView,
+  phaseView,
   rowsView,
   usageView,
   type Concurrency,
@@ -31,8 +34,13 @@ export function evaluationListItem(
   totalCostUsd: number | null,
   deps: HttpDeps,
 ): z.output<typeof evaluationListItemSchema> {
-  const progress = { completed: job.rolloutsCompleted, total: job.numSeeds };
+  const progress = progressView(job, job.rolloutsCompleted, job.meanReward);
   return { ...shared(job, deps), progress, mean_reward: job.meanReward, total_cost_usd: totalCostUsd };
+}
+
+function progressView(job: Evaluation, completed: number, meanReward: number | null) {
+  const total = job.numSeeds;
+  return { completed, total, phase: phaseView(job, { name: 'rows', done: completed, total, meanReward }) };
 }
 
 /** Fields of both views. */
@@ -67,7 +75,7 @@ export function evaluationView(
   const { candidate } = job.spec;
   return {
     ...shared(job, deps),
-    progress: { completed: read.totals.succeeded + read.totals.failed, total: job.numSeeds },
+    progress: progressView(job, read.totals.succeeded + read.totals.failed, read.totals.meanReward),
     ...(job.status === 'completed'
       ? { results: { mean_reward, mean_reward_interval, total_tokens, total_cost_usd } }
       : {}),
@@ -82,7 +90,7 @@ export function evaluationView(
   };
 }
 
-/** An evaluation's results by seed; with outputs, `total` and `groups` are present. */
+/** An evaluation's results by seed; with outputs, `total`, `groups` and `reviews` are present. */
 export function evaluationResults(
   job: Evaluation,
   read: {
@@ -91,7 +99,9 @@ export function evaluationResults(
     results: (SeedResult | SeedOutput)[];
     total?: number;
     groups?: ReadonlyMap<number, RowGroup>;
+    reviews?: ReadonlyMap<string, Review[]>;
   },
+  keyId: string | null,
 ): z.output<typeof evaluationResultsSchema> {
   return {
     job_id: job.jobId,
@@ -108,7 +118,11 @@ export function evaluationResults(
       trace_id: row.rolloutId,
       error: row.error,
       completed_at: isoOrNull(row.completedAt),
-      ...('outputTruncated' in row && { ...outputView(row as SeedOutput), group: read.groups?.get(row.seed) }),
+      ...('outputTruncated' in row && {
+        ...outputView(row as SeedOutput),
+        group: read.groups?.get(row.seed),
+        reviews: (read.reviews?.get(row.rolloutId) ?? []).map((review) => reviewView(review, keyId)),
+      }),
     })),
     ...(read.total !== undefined && { total: read.total }),
   };

@@ -46,6 +46,7 @@ export const graphLineage: LineageView<GraphHead> = {
       };
     },
   },
+  measured: null,
 };
 
 async function readDetail(

@@ -28,11 +28,11 @@ import { readCandidates } from '../../../candidates/store/reads.js';
 import { readResent } from '../../../rollouts/store/totals.js';
 import { readUsage } from '../../../jobs/store/usage.js';
 import { storedRequest } from '../../../jobs/routes/creates.js';
-import type { Draft, HttpKind, JobRoute } from '../../../jobs/routes/kind.js';
+import type { Again, Draft, HttpKind, JobRoute } from '../../../jobs/routes/kind.js';
 import { whyUnstartable, startInTime } from '../../../jobs/routes/create.js';
 import { checkedForCaller } from '../../../access/routes/provider-keys.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
-import { ApiError } from '../../../platform/http/server/errors.js';
+import { ApiError, refuse } from '../../../platform/http/server/errors.js';
 import { registerGraphDownload } from './download.js';
 import { plannedView } from '../../../candidates/routes/search-view.js';
 import { graphEstimate } from './cost-estimate.js';
@@ -57,6 +57,8 @@ export const graphKind: HttpKind<GraphHead> = {
     created: graphJobCreatedSchema,
     bodyLimit: createGraphJobBytes,
     draft: draftGraphJob,
+    branch: branchGraphJob,
+    promptOf: () => null,
   },
   list: { summary: 'List graph jobs, newest first', item: graphJobListItemSchema, view: graphListItem },
   state: { summary: 'Status', schema: graphJobSchema, read: readGraphJob },
@@ -84,6 +86,21 @@ async function draftGraphJob(deps: HttpDeps, request: FastifyRequest, body: Crea
       planned_comparison: plannedView(spec.search),
     }),
   };
+}
+
+async function branchGraphJob(
+  tx: Tx,
+  { jobId }: JobRow,
+  candidateId: string,
+  request: Record<string, unknown>,
+): Promise<Again> {
+  const graph = await readGraph(tx, jobId, candidateId);
+  if (graph === null) {
+    const message = 'must be a candidate of the graph job';
+    throw refuse.invalid([{ pointer: '/candidate_id', message }], 'candidate_not_found');
+  }
+  const { initial_graph_id: _single, ...kept } = request;
+  return { request: { ...kept, initial_graph: graph }, prompt: null, warnings: [] };
 }
 
 async function readGraphJob(tx: Tx, job: JobRow<GraphHead>, deps: HttpDeps) {

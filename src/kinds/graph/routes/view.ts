@@ -14,6 +14,7 @@ import {
   estimateView,
   historyView,
   outcomeView,
+  searchPhaseView,
 } from '../../../candidates/routes/search-view.js';
 
 type GraphJob = JobRow<GraphHead>;
@@ -49,6 +50,7 @@ function graphSummary(job: GraphJob, deps: HttpDeps) {
       best_reward: measured.best_reward,
       rollouts_completed: job.rolloutsCompleted,
       max_rollouts: spec.search.maxRollouts,
+      phase: searchPhaseView(job),
     },
     ...measured,
     best_candidate: seen.bestCandidateId ? { candidate_id: seen.bestCandidateId } : null,

@@ -6,6 +6,7 @@ import type { JobRow, SessionHead } from '../../../jobs/store/jobs.js';
 import { readOrigin } from '../../../candidates/routes/detail.js';
 import type { LineageView } from '../../../candidates/routes/routes.js';
 import { readPareto, readWeighed } from '../../../candidates/routes/pareto-view.js';
+import { readMeasured } from './ablation.js';
 import { seedEvalView } from '../../../candidates/routes/seed-evals-view.js';
 
 /** Without edits of a structure: each attempt names a component. */
@@ -34,6 +35,7 @@ export const sessionLineage: LineageView<SessionHead> = {
       weighed: await readWeighed(tx, jobId),
     }),
   },
+  measured: readMeasured,
 };
 
 async function readDetail(

@@ -27,11 +27,14 @@ import { readUsage } from '../../../jobs/store/usage.js';
 import { sessionEstimate } from '../../../jobs/routes/cost-estimate.js';
 import { readAgreement } from '../../../jobs/routes/agreement.js';
 import { storedRequest } from '../../../jobs/routes/creates.js';
-import type { Draft, HttpKind, JobRoute } from '../../../jobs/routes/kind.js';
+import type { Again, Draft, HttpKind, JobRoute } from '../../../jobs/routes/kind.js';
 import { checkedForCaller } from '../../../access/routes/provider-keys.js';
 import type { App, HttpDeps } from '../../../platform/http/deps.js';
+import { knownPrompt } from '../../../candidates/routes/choice.js';
+import { refuse } from '../../../platform/http/server/errors.js';
 import { problems, sessionParams } from '../../../platform/http/server/schema.js';
 import { sessionForm } from './existing-client.js';
+import { registerAblation } from './ablation.js';
 import { registerExtension } from './extend.js';
 import { readShorterPrompt } from '../../../candidates/routes/shorter-view.js';
 import { readSearchDiagnosis } from '../../../diagnosis/routes/read.js';
@@ -60,6 +63,8 @@ export const sessionKind: HttpKind<SessionHead> = {
     created: sessionCreatedSchema,
     keyPath: ['policy_optimization', 'container_api_key'],
     draft: draftSession,
+    branch: branchSession,
+    promptOf: (spec) => (spec as SessionSpec).initialPrompt,
   },
   list: { summary: 'List sessions, newest first', item: sessionListItemSchema, view: sessionListItem },
   state: { summary: 'Live state', schema: sessionSchema, read: readSession },
@@ -89,6 +94,33 @@ async function draftSession(deps: HttpDeps, request: FastifyRequest, body: Creat
       ...(rows && { split: splitOf(spec.search) }),
       ...(spec.rollouts !== 'caller' && { planned_comparison: plannedView(spec.search) }),
     }),
+  };
+}
+
+async function branchSession(
+  tx: Tx,
+  job: JobRow,
+  candidateId: string,
+  request: Record<string, unknown>,
+): Promise<Again> {
+  const invalid = (message: string, code: 'invalid_request' | 'candidate_not_found') =>
+    refuse.invalid([{ pointer: '/candidate_id', message }], code);
+  const { messages, demos } = await knownPrompt(tx, job.jobId, candidateId, () =>
+    invalid('must be a candidate of the session', 'candidate_not_found'),
+  );
+  if (job.projection.leversMarked) {
+    throw invalid('is made of spans that the container marks, which no request can set', 'invalid_request');
+  }
+  const wanted = request['policy_optimization'] as object;
+  return {
+    request: { ...request, policy_optimization: { ...wanted, initial_prompt: { messages } } },
+    prompt: messages,
+    warnings:
+      demos.length === 0
+        ? []
+        : [
+            `${candidateId} has ${demos.length} demonstrations, which an initial prompt cannot hold: they are left out.`,
+          ],
   };
 }
 
@@ -185,6 +217,7 @@ function registerOwn(app: App, deps: HttpDeps, route: JobRoute<SessionHead>): vo
 
   registerExtension(app, deps, route);
   registerLineage(app, deps, route, sessionLineage);
+  registerAblation(app, deps, route);
   registerRows(app, deps, route);
   registerReport(app, deps, route);
   registerSuggestions(app, deps, route);

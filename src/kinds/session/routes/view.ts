@@ -22,6 +22,7 @@ import {
   estimateView,
   historyView,
   outcomeView,
+  searchPhaseView,
 } from '../../../candidates/routes/search-view.js';
 import type { SeedSplit } from '../../../core/search/split.js';
 import { concurrencyView, jobView, rowsView, usageView, type Concurrency } from '../../../jobs/routes/view.js';
@@ -64,6 +65,7 @@ function sessionSummary(job: Session, deps: HttpDeps) {
       best_reward: measured.best_reward,
       rollouts_completed: job.rolloutsCompleted,
       max_rollouts: spec.search.maxRollouts,
+      phase: searchPhaseView(job),
     },
     ...measured,
     best_candidate: seen.bestCandidateId ? { candidate_id: seen.bestCandidateId } : null,

@@ -208,6 +208,9 @@ create table jobs (
     then coalesce(spec->'candidate'->>'sessionId', spec->'source'->>'jobId') end) stored,
   -- the job that started it; null: a request did
   parent_id text,
+  -- the job that it was cloned from, and the candidate that it began with
+  branched_from text,
+  branched_candidate text,
   -- provider and model of its policy
   model text generated always as ((spec->'policy'->>'provider') || '/' || (spec->'policy'->>'model')) stored,
   -- the state that the workflow recorded last; HTTP reads it
@@ -263,6 +266,7 @@ create index runs_by_cost on jobs (org_id, final_cost_usd, id) where final_cost_
 create index runs_by_rollouts on jobs (org_id, final_rollouts, id) where final_rollouts is not null;
 create index runs_by_name on jobs (org_id, name_key, id) where name_key is not null;
 -- What needs a job that is to be deleted.
+create index jobs_by_origin on jobs (branched_from) where branched_from is not null;
 create index jobs_by_source on jobs (source_job_id) where source_job_id is not null;
 -- The checkups of a deployment, which are compared with its earlier ones.
 create index jobs_checkups on jobs ((spec->>'deploymentId'), created_at) where kind = 'checkup';
@@ -1149,6 +1153,30 @@ create table deployment_judges (
   primary key (org_id, name)
 ) with (fillfactor = 50);
 
+-- What people say of the rollouts of a job, or of the kept answers of a deployment: one of each
+-- reviewer.
+create table reviews (
+  id text primary key,
+  org_id text not null,
+  -- a job, or a deployment
+  job_id text not null references jobs (id) on delete cascade,
+  -- a rollout, or an answer
+  subject_id text not null,
+  -- of a rollout
+  seed bigint,
+  candidate_id text,
+  reviewer text not null,
+  verdict text check (verdict in ('right', 'wrong', 'bad_expected')),
+  note text,
+  corrected text,
+  -- score of the judge of a rollout; null: none
+  judge double precision,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create unique index reviews_by_subject on reviews (job_id, subject_id, reviewer);
+create index reviews_by_time on reviews (org_id, created_at, id);
+
 
 -- ---------------------------------------------------------------------------
 -- Schedules
@@ -1285,6 +1313,7 @@ begin
     'deployment_canaries', 'canary_values',
     'deployment_failures', 'deployment_requests', 'episode_answers', 'deployment_feedback',
     'deployment_metrics', 'deployment_judgements', 'deployment_judges',
+    'reviews',
     'schedules', 'schedule_runs',
     'datasets', 'dataset_rows',
     'deletions'

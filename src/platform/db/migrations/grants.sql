@@ -15,6 +15,7 @@ grant select, insert, update, delete on
   deployment_canaries, canary_values, deployment_uses, deployment_versions, deployment_labels, deployment_changes,
   deployment_failures, deployment_requests, episode_answers, deployment_feedback, deployment_metrics,
   deployment_judgements, deployment_judges,
+  reviews,
   schedules, schedule_runs,
   datasets, dataset_rows,
   deletions

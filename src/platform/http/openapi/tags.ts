@@ -21,6 +21,7 @@ export const tags = [
   { name: 'Data sets', description: 'Uploaded rows that jobs run on. They are immutable.' },
   { name: 'Comparison', description: 'Two candidates on common seeds, with intervals.' },
   { name: 'Runs', description: 'Sessions, evaluations and graph jobs in one list, and commands for many of them.' },
+  { name: 'Reviews', description: 'What people say of answers, and the queue of what they are to look at.' },
   { name: 'Webhooks', description: 'Signed notices of jobs that have ended.' },
   { name: 'Access', description: 'Organizations, API keys, limits, provider keys and the audit log.' },
   { name: 'Service', description: 'Name, health and providers.' },

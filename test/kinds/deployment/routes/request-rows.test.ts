@@ -20,6 +20,7 @@ const requestOf = (text: string, at: number): StoredRequest => ({
   answer: null,
   reward: null,
   corrected: null,
+  isRight: false,
   reports: 0,
 });
 

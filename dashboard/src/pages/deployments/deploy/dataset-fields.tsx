@@ -2,7 +2,7 @@ import { client } from '../../../data/client.js';
 import { useResource } from '../../../data/resource.js';
 import { ago, count, shortId } from '../../../util/format.js';
 import { Field, Problem } from '../../../ui/basics.js';
-import { guessColumns } from '../../new/draft.js';
+import { guessColumns } from '../../new/form/draft.js';
 import type { DeployDraft } from './draft.js';
 
 const listed = 100;

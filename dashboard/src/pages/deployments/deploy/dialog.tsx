@@ -6,7 +6,7 @@ import { useResource } from '../../../data/resource.js';
 import { shortId } from '../../../util/format.js';
 import { ActionButton, Field, Problem } from '../../../ui/basics.js';
 import { Dialog } from '../../../ui/dialog.js';
-import { guessColumns } from '../../new/draft.js';
+import { guessColumns } from '../../new/form/draft.js';
 import { deployRequest, emptyDeploy, missingOf, nameOf, type DeployDraft } from './draft.js';
 import { GateFields } from './gate-fields.js';
 import { Progress } from './progress.js';

@@ -1,6 +1,7 @@
 import { shortId } from '../../../util/format.js';
 import { link, pageOf } from '../../../util/router.js';
 import { Badge, Loading, Panel, Problem, Time } from '../../../ui/basics.js';
+import { CopyId } from '../../../ui/copy.js';
 import { Heading } from '../../../ui/heading.js';
 import { ChangesPanel } from './changes-panel.js';
 import { CheckupsPanel } from './checkups-panel.js';
@@ -10,6 +11,7 @@ import { DeploymentActions } from './actions.js';
 import { DeploymentEvents } from './events.js';
 import { useDeployment } from '../../../data/deployment/follow.js';
 import type { Deployment } from '../../../data/deployment/types.js';
+import { ReviewQueuePanel } from './review-panel.js';
 import { RolloutPanel } from './rollout-panel.js';
 import { DeploymentStats } from './stats.js';
 import { demandWords, findingWords } from './versions.js';
@@ -45,6 +47,7 @@ export function DeploymentPage({ id }: { id: string }) {
       </div>
       <CheckupsPanel key={`checkups ${data.name}`} name={data.name} />
       <TrafficPanel key={`traffic ${data.id}`} id={data.id} isCallable={isCallable(data)} />
+      <ReviewQueuePanel key={`reviews ${data.id}`} id={data.id} isKept={data.log !== null} />
       <VersionsPanel key={data.name} shown={data} />
       <ChangesPanel key={`changes ${data.name}`} deployment={data} />
       <SnapshotPanel key={`snapshot ${data.id}`} shown={data} />
@@ -83,7 +86,7 @@ function Head({ deployment, onChange }: { deployment: Deployment; onChange: () =
         <DeploymentActions deployment={deployment} onChange={onChange} />
       </div>
       <p class="quiet">
-        Version {version}, <span class="mono">{shortId(id)}</span>, created <Time at={created} />
+        Version {version}, <CopyId id={id} />, created <Time at={created} />
         {by && ` by ${by.key_name}`}
         {origin && (
           <>

@@ -1,8 +1,15 @@
 import { useState } from 'preact/hooks';
+import { PromptLinks } from '../../job/candidate-links.js';
+import { demosPart } from '../../../../../src/core/jobs/ids.js';
+import { demoText, promptChanges, sentenceEdits } from '../../../../../src/core/prompts/changes/changes.js';
+import { wordPieces } from '../../../../../src/core/prompts/changes/words.js';
+import { componentTexts } from '../../../../../src/core/prompts/components.js';
+import { EditList, type ListedEdit } from '../../../ui/changes/edit-list.js';
 import { client } from '../../../data/client.js';
 import { useResource } from '../../../data/resource.js';
 import { Panel, Problem } from '../../../ui/basics.js';
-import { Prompt, TextDiff } from '../../../ui/diff/prompt.js';
+import { MarkedText } from '../../../ui/changes/marked.js';
+import { Prompt } from '../../../ui/prompt.js';
 import { ago, shortId } from '../../../util/format.js';
 import type { Deployment, Listed, Snapshot } from '../../../data/deployment/types.js';
 
@@ -25,7 +32,7 @@ export function SnapshotPanel({ shown }: { shown: Deployment }) {
     >
       <Problem error={error} />
       {other === '' ? (
-        <Content id={shown.snapshot_id} />
+        <Content id={shown.snapshot_id} deploymentId={shown.id} />
       ) : (
         <Difference key={other} from={other} to={shown.snapshot_id} />
       )}
@@ -55,13 +62,14 @@ function OtherChoice(props: { choices: Listed[]; other: string; onChoose: (snaps
 const useSnapshot = (id: string) =>
   useResource(`snapshot ${id}`, (signal) => client.value.deployments.snapshot(id, { signal }));
 
-function Content({ id }: { id: string }) {
+function Content({ id, deploymentId }: { id: string; deploymentId: string }) {
   const { data, error } = useSnapshot(id);
   return (
     <>
       <Problem error={error} />
       {data?.kind === 'messages' && (
         <>
+          <PromptLinks id={deploymentId} candidateId={null} again="Optimize it" />
           <Prompt messages={data.messages} />
           {data.demos.length > 0 && <Demos demos={data.demos} />}
         </>
@@ -96,7 +104,19 @@ function Demos({ demos }: { demos: Extract<Snapshot, { kind: 'messages' }>['demo
   );
 }
 
-/** Prompts by words; the parts that are no texts of a model as unified diffs. */
+type Messages = Extract<Snapshot, { kind: 'messages' }>;
+
+function listedEdits(before: Messages, after: Messages): ListedEdit[] {
+  const textsOf = ({ messages }: Messages) => new Map(Object.entries(componentTexts(messages)));
+  const { edits } = promptChanges(textsOf(before), textsOf(after));
+  const ofDemos = sentenceEdits(demosPart, before.demos.map(demoText), after.demos.map(demoText));
+  return [...edits, ...ofDemos].map((edit) => ({
+    ...edit,
+    words: edit.kind === 'changed' ? wordPieces(edit.before!, edit.after!) : null,
+  }));
+}
+
+/** Prompts by sentences; the parts that are no texts of a model as unified diffs. */
 function Difference({ from, to }: { from: string; to: string }) {
   const before = useSnapshot(from);
   const after = useSnapshot(to);
@@ -109,8 +129,13 @@ function Difference({ from, to }: { from: string; to: string }) {
     <>
       <Problem error={error ?? before.error ?? after.error} />
       {data?.identical && <p class="quiet">Both have the same content.</p>}
-      {old?.kind === 'messages' && now?.kind === 'messages' && <Prompt messages={now.messages} before={old.messages} />}
-      {old?.kind === 'graph' && now?.kind === 'graph' && <TextDiff before={old.graph_txt} after={now.graph_txt} />}
+      {old?.kind === 'messages' && now?.kind === 'messages' && (
+        <>
+          <EditList edits={listedEdits(old, now)} />
+          <Prompt messages={now.messages} before={old.messages} />
+        </>
+      )}
+      {old?.kind === 'graph' && now?.kind === 'graph' && <MarkedText before={old.graph_txt} after={now.graph_txt} />}
       {others.map(({ part, change, diff }) => (
         <details key={part} class="form-more">
           <summary>

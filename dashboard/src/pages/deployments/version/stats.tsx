@@ -13,7 +13,7 @@ export function DeploymentStats({ id, isCallable }: { id: string; isCallable: bo
     isCallable ? pollMs : null,
   );
   if (error) return <Problem error={error} />;
-  const { requests, errors, aborted, latency_ms: latency, usage, metrics } = data ?? {};
+  const { requests, errors, aborted, latency_ms: latency, usage, metrics, judge } = data ?? {};
   const rewards = metrics?.['reward'];
   const unpriced = usage?.requests_without_cost ?? 0;
   return (
@@ -31,6 +31,11 @@ export function DeploymentStats({ id, isCallable }: { id: string; isCallable: bo
       <Stat name="Cost" hint={unpriced > 0 ? `${count(unpriced)} requests have no known cost.` : 'All requests.'}>
         {dollars(usage?.total_cost_usd)}
       </Stat>
+      {judge?.agreement && (
+        <Stat name="Judge agrees with people" hint={`On ${count(judge.agreement.outputs)} reviewed answers.`}>
+          {judge.agreement.accuracy === null ? '–' : `${Math.round(judge.agreement.accuracy * 100)} %`}
+        </Stat>
+      )}
       {rewards && (
         <Stat name="Reward" hint={`Feedback on ${count(rewards.count)} answers; in brackets its 95 % interval.`}>
           {`${reward(rewards.mean)} (${reward(rewards.interval.low)} to ${reward(rewards.interval.high)})`}

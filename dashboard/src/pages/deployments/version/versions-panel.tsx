@@ -4,7 +4,7 @@ import { useResource } from '../../../data/resource.js';
 import { milliseconds, count, reward, shortId } from '../../../util/format.js';
 import { pageOf } from '../../../util/router.js';
 import { Badge, Panel, Problem, Time } from '../../../ui/basics.js';
-import { useSeen } from '../../../ui/in-view.js';
+import { useSeen } from '../../../ui/hooks/in-view.js';
 import { NotRead } from './not-read.js';
 import type { Deployment, Listed } from '../../../data/deployment/types.js';
 

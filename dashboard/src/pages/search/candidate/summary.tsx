@@ -1,5 +1,6 @@
 import { count, reward, words } from '../../../util/format.js';
 import { here } from '../../../util/router.js';
+import { CopyId } from '../../../ui/copy.js';
 import { UnseenRows } from '../../../ui/interval-bar.js';
 import { Badge, Stat, Stats, Tag } from '../../../ui/basics.js';
 import { numberOf, type CandidateDetail } from '../../../data/search.js';
@@ -15,6 +16,7 @@ export function CandidateSummary({ candidate }: { candidate: CandidateDetail }) 
         {candidate.is_baseline && <Tag>baseline</Tag>}
         {'is_given' in candidate && candidate.is_given && <Tag>written by a person</Tag>}
         {candidate.reflection?.approach && <Tag>{words(candidate.reflection.approach)}</Tag>}
+        <CopyId id={candidate.candidate_id} />
         <span class="quiet">generation {candidate.generation}</span>
         {candidate.parent_ids.length > 0 && (
           <span class="quiet">

@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks';
 import { useResource } from '../../../data/resource.js';
 import { Problem } from '../../../ui/basics.js';
 import { Choice } from '../../../ui/choice.js';
-import { Prompt } from '../../../ui/diff/prompt.js';
+import { Prompt } from '../../../ui/prompt.js';
+import { PromptLinks } from '../../job/candidate-links.js';
 import { client } from '../../../data/client.js';
 import { numberOf } from '../../../data/search.js';
 import type { CandidateDetail, Session } from '../../../data/session/types.js';
@@ -25,7 +26,10 @@ export function CandidatePrompt({ session, candidate }: { session: Session; cand
       {candidate.messages === null ? (
         <p class="quiet">The baseline prompt is not known yet.</p>
       ) : (
-        <Prompt messages={candidate.messages} before={data?.messages ?? null} />
+        <>
+          <PromptLinks id={session.session_id} candidateId={candidate.candidate_id} />
+          <Prompt messages={candidate.messages} before={data?.messages ?? null} />
+        </>
       )}
     </section>
   );

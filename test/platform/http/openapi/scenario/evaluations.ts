@@ -35,6 +35,7 @@ export async function playEvaluations(api: Recorder, { container }: Capitals): P
   const trace_id = await traceIn(api, 'downloadEvaluationTraces', path);
   await api.call('getEvaluationTrace', { path: { ...path, trace_id } });
 
+  await estimated(api, 'cloneEvaluation', { env_name: heldSplit }, path);
   const clone = async () => {
     const before = container.ledger.length;
     const id = await created(api, 'cloneEvaluation', { env_name: heldSplit }, path);
@@ -56,6 +57,7 @@ export async function playEvaluations(api: Recorder, { container }: Capitals): P
 async function playRows(api: Recorder): Promise<void> {
   const candidate = { messages: [{ role: 'system', content: 'Answer the question.' }] };
   const body = { dataset: { rows }, scorer: 'contains', policy, candidate };
+  await api.call('tryPrompt', { body: { ...body, rows: 2 } });
   const { job_id } = await api.peek<{ job_id: string }>('createEvaluation', { body });
   const path = { job_id };
   await until(
@@ -63,5 +65,6 @@ async function playRows(api: Recorder): Promise<void> {
     async () => (await api.peek<{ status: string }>('getEvaluation', { path })).status === 'completed',
   );
   await api.call('getEvaluationRowsSummary', { path });
+  await api.call('getEvaluationRequest', { path });
   for (let n = 0; n < 2; n += 1) await api.call('createDatasetOfEvaluationRows', { path, body: { q: rows[1]!.input } });
 }

@@ -35,10 +35,11 @@ export async function playGraphs(api: Recorder): Promise<Ids> {
   for (const operation of ['listGraphJobs', 'getGraphText', 'downloadGraph', 'getGraphJobPareto'])
     await api.call(operation, operation === 'listGraphJobs' ? {} : { path });
   const { data } = await api.call<{ data: { candidate_id: string }[] }>('listGraphJobCandidates', { path });
-  for (const operation of ['getGraphJobCandidate', 'listGraphJobSeedEvals'])
+  for (const operation of ['getGraphJobCandidate', 'getGraphJobChanges', 'listGraphJobSeedEvals'])
     await api.call(operation, { path: { ...path, candidate_id: data.at(-1)!.candidate_id } });
   await api.call('listGraphJobRows', { path, query: { limit: '2' } });
   await api.call('getGraphJobRowsSummary', { path });
+  await api.call('getGraphJobRequest', { path });
   for (let n = 0; n < 2; n += 1) await api.call('createDatasetOfGraphJobRows', { path, body: { q: rows[0]!.input } });
   for (const operation of ['listGraphJobEvents', 'streamGraphJobEvents']) {
     await api.call(operation, { path, accept: 'application/json' });
@@ -47,6 +48,7 @@ export async function playGraphs(api: Recorder): Promise<Ids> {
   const trace_id = await traceIn(api, 'downloadGraphJobTraces', path);
   await api.call('getGraphJobTrace', { path: { ...path, trace_id } });
 
+  await estimated(api, 'cloneGraphJob', { rng_seed: 2 }, path);
   const cancelled = await created(api, 'cloneGraphJob', { rng_seed: 2 }, path);
   await api.call('cancelGraphJob', { path: { job_id: cancelled }, body: {} });
   await api.call('deleteGraphJob', { path: { job_id: cancelled } });

@@ -12,9 +12,9 @@ export async function created(api: Recorder, operation: string, body: object, pa
   return (await api.call<{ job_id: string }>(operation, { path, body })).job_id;
 }
 
-/** Asks for the estimate of a create. */
-export async function estimated(api: Recorder, operation: string, body: object): Promise<void> {
-  await api.call(operation, { query: { dry_run: 'true' }, body });
+/** Asks for the estimate of a create or a clone. */
+export async function estimated(api: Recorder, operation: string, body: object, path = {}): Promise<void> {
+  await api.call(operation, { path, query: { dry_run: 'true' }, body });
 }
 
 /** Waits until a job has ended, and records it then. */

@@ -36,8 +36,16 @@ export async function playSession(api: Recorder): Promise<string> {
   const [baseline, winner] = [data[0]!.candidate_id, data.at(-1)!.candidate_id];
   for (const operation of ['getSessionCandidate', 'listSessionSeedEvals'])
     await api.call(operation, { path: { ...path, candidate_id: winner } });
+  const ofWinner = { ...path, candidate_id: winner };
+  const { edits } = await api.call<{ edits: { kind: string; component: string; to: number }[] }>('getSessionChanges', {
+    path: ofWinner,
+  });
+  const { component, to } = edits.find(({ kind }) => kind === 'added' || kind === 'changed')!;
+  for (const query of [{ dry_run: 'true' }, {}])
+    await api.call('createSessionAblation', { path: ofWinner, query, body: { component, sentence: to } });
   await api.call('listSessionRows', { path, query: { limit: '2' } });
   await api.call('getSessionRowsSummary', { path });
+  await api.call('getSessionRequest', { path });
   for (let n = 0; n < 2; n += 1) await api.call('createDatasetOfSessionRows', { path, body: { q: rows[0]!.input } });
   await api.call('compareCandidates', { query: { a: baseline, b: winner } });
   const levers = await api.call<{ data: { lever_id: string }[] }>('listSessionLevers', { path });
@@ -49,6 +57,7 @@ export async function playSession(api: Recorder): Promise<string> {
   await api.call('listSessionEvents', { path });
   await api.call('getSessionTrace', { path: { ...path, trace_id: await traceIn(api, 'downloadSessionTraces', path) } });
 
+  await estimated(api, 'cloneSession', { policy_optimization: { budget: { max_rollouts: 14 } } }, path);
   const clone = await created(api, 'cloneSession', { policy_optimization: { budget: { max_rollouts: 14 } } }, path);
   await ended(api, 'getSession', { session_id: clone });
   await api.call('extendSession', { path: { session_id: clone }, body: { max_rollouts: 60 } });

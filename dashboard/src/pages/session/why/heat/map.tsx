@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { reward } from '../../../../util/format.js';
 import { go, here } from '../../../../util/router.js';
-import { useWidth } from '../../../../ui/use-width.js';
+import { useWidth } from '../../../../ui/hooks/use-width.js';
 import { numberOf } from '../../../../data/search.js';
 import { pixelsOf } from './colors.js';
 import type { RewardMatrix } from './matrix.js';

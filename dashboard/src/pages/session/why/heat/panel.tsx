@@ -3,7 +3,7 @@ import { useEventFold, type EventLog } from '../../../../data/event-log.js';
 import { count, reward } from '../../../../util/format.js';
 import { Empty, Panel } from '../../../../ui/basics.js';
 import { Choice } from '../../../../ui/choice.js';
-import { useSlowly } from '../../../../ui/use-slowly.js';
+import { useSlowly } from '../../../../ui/hooks/use-slowly.js';
 import type { Candidate } from '../../../../data/search.js';
 import type { Session } from '../../../../data/session/types.js';
 import { knownReward } from '../../../search/reward.js';

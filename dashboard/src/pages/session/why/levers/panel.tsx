@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks';
 import { useResource } from '../../../../data/resource.js';
 import { here } from '../../../../util/router.js';
 import { Clock, Field, Loading, Panel, Problem } from '../../../../ui/basics.js';
-import { Prompt, TextDiff } from '../../../../ui/diff/prompt.js';
+import { MarkedText } from '../../../../ui/changes/marked.js';
+import { Prompt } from '../../../../ui/prompt.js';
 import { VirtualList } from '../../../../ui/virtual-list.js';
 import { numberOf } from '../../../../data/search.js';
 import { all } from '../../../../../../src/client/index.js';
@@ -119,7 +120,7 @@ function Difference(props: { jobId: string; leverId: string; from: number; to: n
   });
   if (!data) return error ? <Problem error={error} /> : <Loading />;
   const [before, after] = data;
-  if ('text' in before && 'text' in after) return <TextDiff before={before.text} after={after.text} />;
+  if ('text' in before && 'text' in after) return <MarkedText before={before.text} after={after.text} />;
   return <Prompt messages={messagesOf(after)} before={messagesOf(before)} />;
 }
 

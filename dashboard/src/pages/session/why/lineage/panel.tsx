@@ -1,7 +1,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { reward } from '../../../../util/format.js';
 import { Empty, Panel } from '../../../../ui/basics.js';
-import { useWidth } from '../../../../ui/use-width.js';
+import { useWidth } from '../../../../ui/hooks/use-width.js';
 import { numberOf } from '../../../../data/search.js';
 import type { Candidate } from '../../../../data/search.js';
 import type { Session } from '../../../../data/session/types.js';

@@ -1,0 +1,87 @@
+import { signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+
+/** A part of a list. `next`: where the next page begins; null: this is the last. */
+export interface ListPage<Row> {
+  rows: Row[];
+  total: number;
+  next: string | null;
+}
+
+type Read<Page> = (after: string | null, signal: AbortSignal) => Promise<Page>;
+
+/** A list that is read page by page as its rows come into view. */
+export class PageList<Row, Page extends ListPage<Row>> {
+  /** The last page with all rows so far; null: the first page has not arrived. */
+  readonly state = signal<Page | null>(null);
+  readonly error = signal<Error | null>(null);
+  private readonly read: Read<Page>;
+  private readonly stopping = new AbortController();
+  private wanted = 0;
+  private isLoading = false;
+
+  constructor(read: Read<Page>) {
+    this.read = read;
+  }
+
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  /** Asks for pages up to the row at a place. */
+  want(index: number): void {
+    this.wanted = Math.max(this.wanted, index);
+    const next = this.state.value?.next ?? null;
+    if (next !== null) void this.load((each) => each, next);
+  }
+
+  /** Asks for pages until a row is there, or there are no more. */
+  seek(isWanted: (row: Row) => boolean): void {
+    const state = this.state.value;
+    if (state && !state.rows.some(isWanted)) this.want(state.rows.length);
+  }
+
+  /** Whether all rows that pass are read. */
+  get isWhole(): boolean {
+    return this.state.value?.next === null && !this.isLoading;
+  }
+
+  /** Reads the shown rows again; the old ones stay until then. */
+  refresh(): void {
+    void this.load(() => [], null);
+  }
+
+  /** Adds pages to `kept` of the rows so far, until the wanted row is there. */
+  private async load(kept: (rows: Row[]) => Row[], from: string | null): Promise<void> {
+    if (this.isLoading || this.stopping.signal.aborted) return;
+    this.isLoading = true;
+    try {
+      const rows = [...kept(this.state.value?.rows ?? [])];
+      let page: Page;
+      let after = from;
+      do {
+        page = await this.read(after, this.stopping.signal);
+        rows.push(...page.rows);
+        after = page.next;
+      } while (after !== null && rows.length <= this.wanted);
+      this.error.value = null;
+      this.state.value = { ...page, rows };
+    } catch (error) {
+      if (!this.stopping.signal.aborted) this.error.value = error as Error;
+    } finally {
+      this.isLoading = false;
+    }
+  }
+}
+
+/** The list of a key while the component is mounted, read again when `version` changes. */
+export function usePageList<Row, Page extends ListPage<Row>>(
+  read: Read<Page>,
+  key: string,
+  version: string,
+): PageList<Row, Page> {
+  const list = useMemo(() => new PageList<Row, Page>(read), [key]);
+  useEffect(() => () => list.stop(), [list]);
+  useEffect(() => list.refresh(), [list, version]);
+  return list;
+}

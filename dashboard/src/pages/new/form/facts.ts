@@ -1,0 +1,52 @@
+/** What the rows of a data set are like, before a run. */
+import { labelsIn, type LabelCount } from '../../../../../src/core/prompts/drafted.js';
+import type { DataRows } from './request.js';
+
+export interface DataFacts {
+  /** The rows that were read. */
+  rows: number;
+  /** Rows whose input an earlier row has. */
+  duplicates: number;
+  emptyInputs: number;
+  emptyExpected: number;
+  /** The right answers with their counts; empty: they are no labels. */
+  labels: LabelCount[];
+}
+
+/** `expected` empty: there are no right answers. */
+export function factsOf(rows: DataRows, { input, expected }: { input: string; expected: string }): DataFacts {
+  const inputs = rows.map((row) => textOf(input === '' ? row : row[input]));
+  const answers = expected === '' ? [] : rows.map((row) => row[expected]);
+  const written = inputs.filter((text) => text !== '');
+  return {
+    rows: rows.length,
+    duplicates: written.length - new Set(written).size,
+    emptyInputs: inputs.length - written.length,
+    emptyExpected: answers.filter((value) => textOf(value) === '').length,
+    labels: labelsIn(answers),
+  };
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return (typeof value === 'string' ? value : JSON.stringify(value)).trim();
+}
+
+/** A label with this many times the rows of another one decides the mean alone. */
+const lopsided = 5;
+
+/** What to look at before a run; empty: nothing. */
+export function dataWarnings({ duplicates, emptyInputs, emptyExpected, labels }: DataFacts): string[] {
+  const [most, least] = [labels[0], labels.at(-1)];
+  return [
+    duplicates > 0 && `${rowsText(duplicates)} an input that an earlier row has.`,
+    emptyInputs > 0 && `${rowsText(emptyInputs)} no input.`,
+    emptyExpected > 0 && `${rowsText(emptyExpected)} no right answer.`,
+    most &&
+      least &&
+      most.count >= lopsided * least.count &&
+      `“${most.label}” has ${most.count} rows, “${least.label}” ${least.count}.`,
+  ].filter((line) => typeof line === 'string');
+}
+
+const rowsText = (count: number) => (count === 1 ? '1 row has' : `${count} rows have`);

@@ -1,0 +1,41 @@
+import { Choice } from '../../ui/choice.js';
+import type { RunKind, Source } from './form/draft.js';
+import { change, draft } from './form/store.js';
+
+const kinds: Record<RunKind, { label: string; hint: string }> = {
+  session: { label: 'Optimize', hint: 'Search for a better prompt' },
+  evaluation: { label: 'Evaluate', hint: 'Score a prompt on all rows' },
+  graph: { label: 'Optimize steps', hint: 'Search for a graph of prompts that work together' },
+};
+
+const sources: Record<Source, string> = { rows: 'Rows of a file', container: 'A container of mine' };
+
+/** What to do, and on what. */
+export function KindChoice() {
+  const { kind, source } = draft.value;
+  return (
+    <>
+      <fieldset class="kind-choices">
+        <legend class="visually-hidden">Kind of run</legend>
+        {Object.entries(kinds).map(([name, { label, hint }]) => (
+          <label key={name} class="kind-choice">
+            <input
+              type="radio"
+              name="kind"
+              checked={kind === name}
+              onChange={() => change({ kind: name as RunKind })}
+            />
+            <span>
+              <strong>{label}</strong> <span class="quiet">{hint}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      {kind !== 'graph' && (
+        <div class="source-choice">
+          <Choice label="On what" value={source} options={sources} onChange={(next) => change({ source: next })} />
+        </div>
+      )}
+    </>
+  );
+}

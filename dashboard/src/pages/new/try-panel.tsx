@@ -1,0 +1,135 @@
+import { useState } from 'preact/hooks';
+import { client } from '../../data/client.js';
+import { count, dollars, reward } from '../../util/format.js';
+import { pageOf } from '../../util/router.js';
+import { ActionButton, Panel } from '../../ui/basics.js';
+import type { Tried } from './form/budget.js';
+import { tryOf } from './form/request.js';
+import { change, draft } from './form/store.js';
+
+const rows = 5;
+
+/** The answers of the prompt to a few rows. `tried.of`: the request that they answer. */
+export function TryPanel(props: {
+  /** What the try lacks; empty: nothing. */
+  missing: string[];
+  tried: { of: string; answer: Tried } | null;
+  onTried: (tried: { of: string; answer: Tried }) => void;
+}) {
+  const { missing, tried, onTried } = props;
+  const [isRunning, setRunning] = useState(false);
+  const body = missing.length === 0 ? tryOf(draft.value, rows) : null;
+  const of = JSON.stringify(body);
+  const run = async () => {
+    setRunning(true);
+    try {
+      onTried({ of, answer: await client.value.evaluations.tryRows(body as never) });
+    } finally {
+      setRunning(false);
+    }
+  };
+  return (
+    <Panel title={`3. Try ${rows} rows`}>
+      <p class="quiet">See what the model answers before you spend more. It takes a few seconds.</p>
+      {missing.length > 0 && <p class="quiet">Still missing: {missing.join(', ')}.</p>}
+      <div class="actions">
+        <ActionButton run={run} disabled={body === null}>
+          {isRunning ? 'Trying …' : tried ? `Try ${rows} rows again` : `Try ${rows} rows`}
+        </ActionButton>
+      </div>
+      <div aria-live="polite" aria-busy={isRunning}>
+        {tried && tried.of !== of && <p class="note">These answers are of the form as it was before.</p>}
+        {tried && <Answers answer={tried.answer} />}
+      </div>
+    </Panel>
+  );
+}
+
+function Answers({ answer }: { answer: Tried }) {
+  const { rows: tried, mean_reward: mean, total_cost_usd: cost, seconds, diagnosis } = answer;
+  const scored = tried.filter((row) => row.reward !== null);
+  const right = scored.filter((row) => row.reward === 1).length;
+  return (
+    <>
+      <p>
+        <strong>
+          {right} of {count(scored.length)} right
+        </strong>
+        , mean score {reward(mean)}, {seconds.toFixed(1)} s, {cost === null ? 'cost unknown' : dollars(cost)}
+      </p>
+      <div class="table-box" tabIndex={0} role="region" aria-label="Answers of the try">
+        <table class="table try-table">
+          <thead>
+            <tr>
+              <th class="number">Row</th>
+              <th class="number">Score</th>
+              <th>Text</th>
+              <th>Expected</th>
+              <th>Answer</th>
+            </tr>
+          </thead>
+          <tbody>
+            {tried.map((row) => (
+              <TriedRow key={row.row} jobId={answer.job_id} row={row} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {diagnosis && <Diagnosis diagnosis={diagnosis} />}
+    </>
+  );
+}
+
+function TriedRow({ jobId, row }: { jobId: string; row: Tried['rows'][number] }) {
+  const { row: number, text, expected, answer, reward: score, feedback, error, trace_id: trace } = row;
+  return (
+    <tr>
+      <td class="number">
+        {trace === null ? (
+          number
+        ) : (
+          <a href={pageOf(jobId, { trace: `${jobId}:${trace}` })} title="The whole call">
+            {number}
+          </a>
+        )}
+      </td>
+      <td class="number">
+        <span class={score === null ? 'quiet' : score > 0 ? 'try-right' : 'try-wrong'}>{reward(score)}</span>
+      </td>
+      <td>
+        <div class="cell" dir="auto">
+          {text ?? '–'}
+        </div>
+      </td>
+      <td dir="auto">{expected ?? '–'}</td>
+      <td>
+        {error ? (
+          <span class="field-error">{error.message}</span>
+        ) : (
+          <div class="cell" dir="auto" title={feedback ?? undefined}>
+            {answer || '–'}
+          </div>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+/** What is wrong with the answers, and the line that the prompt lacks. */
+function Diagnosis({ diagnosis: { sentence, facts, action } }: { diagnosis: NonNullable<Tried['diagnosis']> }) {
+  const line = action?.prompt_addition ?? null;
+  const add = () => {
+    const [first, ...others] = draft.value.messages;
+    change({ messages: [{ ...first!, content: `${first!.content.trimEnd()}\n\n${line}`.trimStart() }, ...others] });
+    return Promise.resolve();
+  };
+  return (
+    <div class="note">
+      <p>{sentence}</p>
+      {facts.map((fact) => (
+        <p key={fact}>{fact}</p>
+      ))}
+      {line !== null && <ActionButton run={add}>Add the labels to the prompt</ActionButton>}
+    </div>
+  );
+}

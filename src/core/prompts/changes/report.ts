@@ -1,0 +1,125 @@
+/** Edits as lines of a list, and as the text of a pull request. */
+import { lineKey, type EditKind } from './align.js';
+import { wordPieces } from './words.js';
+
+/** An edit, as the API shows it. */
+export interface ShownEdit {
+  kind: EditKind;
+  component: string;
+  before: string | null;
+  after: string | null;
+}
+
+/** What speaks for the edits of a candidate, as the API shows it. */
+export interface ShownAuthor {
+  candidate_id: string;
+  is_baseline: boolean;
+  is_given: boolean;
+  feedback: readonly { seed: number | null }[];
+  feedback_total: number;
+  rows: { compared: number; won: number; lost: number } | null;
+}
+
+const signs = { added: '+', removed: '−', changed: '~', moved: '↕' } as const satisfies Record<EditKind, string>;
+
+export const signOf = (kind: EditKind): string => signs[kind];
+
+/** Rows that are named. */
+const mostRows = 3;
+
+/** `+ records_desk: app, old, street — #168, from row 171; +3 rows, −0` */
+export function editLine(edit: ShownEdit, author: ShownAuthor | null): string {
+  const why = author === null ? '' : ` — ${authorText(author)}`;
+  return `${signOf(edit.kind)} ${editText(edit)}${why}`;
+}
+
+/** The lines of all edits. */
+export function changeLines(changes: {
+  edits: readonly (ShownEdit & { author_id: string | null })[];
+  authors: readonly ShownAuthor[];
+}): string[] {
+  const authors = new Map(changes.authors.map((author) => [author.candidate_id, author]));
+  return changes.edits.map((edit) => editLine(edit, authors.get(edit.author_id ?? '') ?? null));
+}
+
+/** The text of an edit on one line; changed words as `[-old-]` and `{+new+}`. */
+function editText({ kind, before, after }: ShownEdit): string {
+  const text =
+    kind === 'changed'
+      ? wordPieces(before!, after!)
+          .map((piece) => markOf[piece.kind](piece.text))
+          .join('')
+      : (after ?? before)!;
+  const line = text.replace(/\s+/g, ' ').trim();
+  const key = kind === 'changed' ? null : lineKey(line);
+  const bare = line.replace(/^(?:[-*•+]|\d{1,3}[.)])\s+/, '');
+  return key !== null && bare.toLowerCase().startsWith(`${key}:`)
+    ? `\`${bare.slice(0, key.length)}\`${bare.slice(key.length)}`
+    : bare;
+}
+
+const markOf = {
+  same: (text: string) => text,
+  added: (text: string) => `{+${text}+}`,
+  removed: (text: string) => `[-${text}-]`,
+};
+
+/** `#168, from row 171; +3 rows, −0` */
+function authorText(author: ShownAuthor): string {
+  const { is_baseline: isBaseline, is_given: isGiven } = author;
+  if (isBaseline) return 'baseline';
+  const rows = rowsText(author.rows);
+  const from = isGiven ? ', by a person' : feedbackText(author);
+  return `#${numberIn(author.candidate_id)}${from}${rows === null ? '' : `; ${rows}`}`;
+}
+
+/** `+3 rows, −0`; null: none was compared. */
+export function rowsText(rows: ShownAuthor['rows']): string | null {
+  if (rows === null || rows.compared === 0) return null;
+  return `+${rows.won} ${rows.won === 1 ? 'row' : 'rows'}, −${rows.lost}`;
+}
+
+function feedbackText({ feedback, feedback_total: total }: ShownAuthor): string {
+  const seeds = [...new Set(feedback.flatMap(({ seed }) => seed ?? []))].slice(0, mostRows);
+  if (seeds.length === 0) return '';
+  const others = total - seeds.length;
+  const more = others > 0 ? ` and ${others} more` : '';
+  return `, from ${seeds.length + others === 1 ? 'row' : 'rows'} ${seeds.join(', ')}${more}`;
+}
+
+const numberIn = (candidateId: string) => candidateId.slice(candidateId.lastIndexOf('_') + 1);
+
+/** An edit with its author, and what an evaluation without it shows. */
+export interface ReportedEdit {
+  edit: ShownEdit;
+  author: ShownAuthor | null;
+  ablation: string | null;
+}
+
+/** A pull request in Markdown: its title, the edits, the verdict, and how to see them again. */
+export function pullRequestText(report: {
+  title: string;
+  edits: readonly ReportedEdit[];
+  verdict: string | null;
+  commands: readonly string[];
+}): string {
+  const rows = report.edits.map(({ edit, author, ablation }) => {
+    const cells = [signOf(edit.kind), editText(edit), author === null ? '' : authorText(author), ablation ?? ''];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  return [
+    report.title,
+    '',
+    ...(report.verdict === null ? [] : [report.verdict, '']),
+    ...(rows.length === 0
+      ? ['The prompt is unchanged.']
+      : ['|     | Edit | Evidence | Without it |', '| --- | --- | --- | --- |', ...rows]),
+    '',
+    'Rows won and lost are those of all edits of a candidate together, against its parent.',
+    '',
+    '```sh',
+    ...report.commands,
+    '```',
+    '',
+  ].join('\n');
+}

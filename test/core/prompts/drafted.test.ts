@@ -1,0 +1,52 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { draftPrompt, labelsIn, mostLabels } from '../../../src/core/prompts/drafted.js';
+import { bracedNames } from '../../../src/core/prompts/template.js';
+import { completeLocally } from '../../../src/local-model/index.js';
+import { newcomerRows, newcomerTeams } from '../../support/newcomer.js';
+
+const column = fc.string({ minLength: 1, maxLength: 30 }).filter((name) => !/[{}]/.test(name) && name.trim() !== '');
+const label = fc.string({ minLength: 1, maxLength: 20 }).filter((text) => !/[{}\r\n]/.test(text));
+
+test('a draft shows the input once, each label, and never the right answers', () => {
+  fc.assert(
+    fc.property(column, column, fc.uniqueArray(label, { maxLength: mostLabels }), (input, expected, labels) => {
+      fc.pre(input !== expected);
+      const messages = draftPrompt({ input, expected, labels });
+      const names = messages.flatMap(({ content }) => bracedNames(content));
+      expect(names).toEqual([names[0] === 'input' ? 'input' : input.trim()]);
+      for (const each of labels) expect(messages[0]!.content).toContain(each);
+    }),
+  );
+});
+
+test('labels are few, short and repeated values, the commonest first', () => {
+  expect(labelsIn(['a', 'b', 'b', ' a', 'b', null, ''])).toEqual([
+    { label: 'b', count: 3 },
+    { label: 'a', count: 2 },
+  ]);
+  // One label, free text, long values, too many, and lists are none.
+  const many = Array.from({ length: mostLabels + 1 }, (_, n) => `l${n}`);
+  for (const values of [
+    ['a', 'a'],
+    ['a', 'b', 'c'],
+    ['x'.repeat(61), 'b', 'b', 'b'],
+    [...many, ...many],
+    [['a'], ['b']],
+  ])
+    expect(labelsIn(values)).toEqual([]);
+});
+
+test('the local model answers with the labels of a draft, and is right more often than a guess', () => {
+  const rows = newcomerRows();
+  const labels = labelsIn(rows.map(({ team }) => team)).map((each) => each.label);
+  expect(labels).toEqual(newcomerTeams);
+  const [system] = draftPrompt({ input: 'message', expected: 'team', labels });
+  const answers = rows.map(({ message }) => {
+    const completion = completeLocally({ messages: [system, { role: 'user', content: message }] });
+    return completion.choices[0].message.content;
+  });
+  for (const answer of answers) expect(newcomerTeams).toContain(answer);
+  const right = rows.filter(({ team }, n) => team === answers[n]).length;
+  expect(right / rows.length).toBeGreaterThan(1 / newcomerTeams.length);
+});

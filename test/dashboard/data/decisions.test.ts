@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+import { Decisions } from '../../../dashboard/src/pages/job/decisions.js';
+import type { Event } from '../../../src/client/index.js';
+
+let seq = 0;
+const event = (type: string, data: object): Event =>
+  ({ type, seq: (seq += 1), ts: '2026-01-01T00:00:00.000Z', job_id: 'ses_1', message: '', data }) as unknown as Event;
+const tested = (candidate: number, seed: number, reward: number | null) =>
+  event('rollout_completed', { stage: 'gate', seed, candidate_id: `cand_1_${candidate}`, reward });
+const decided = (type: 'candidate_accepted' | 'candidate_rejected', own: number, before: number, more: object = {}) =>
+  event(type, { candidate_id: 'cand_1_3', child_sum: own, parent_sum: before, ...more });
+
+function last(events: Event[], unit = 'row'): string {
+  const decisions = new Decisions(unit);
+  for (const each of events) decisions.add(each);
+  return decisions.latest[0]!.text;
+}
+
+test('a decision names what was right, what was right before, and what was wrong', () => {
+  const rows = [tested(3, 5, 1), tested(3, 168, 0), tested(3, 7, 1)];
+  const kept = decided('candidate_accepted', 2, 0);
+  expect(last([...rows, kept])).toBe('#3 Kept: 2 of 3 rows right, 0 before; row 168 was wrong');
+  expect(last([...rows, tested(3, 168, 1), decided('candidate_accepted', 3, 0)])).toBe(
+    '#3 Kept: 3 of 3 rows right, 0 before',
+  );
+  const dropped = decided('candidate_rejected', 0, 1, { reason: 'not_better' });
+  expect(last([tested(3, 1, 0), tested(3, 2, null), dropped], 'task')).toBe(
+    '#3 Dropped (not better): 0 of 2 tasks right, 1 before; tasks 1 and 2 were wrong',
+  );
+  const many = [1, 2, 3, 4].map((seed) => tested(3, seed, 0));
+  expect(last([...many, dropped])).toMatch(/; 4 rows were wrong$/);
+});
+
+test('rewards between right and wrong are sums, rounded', () => {
+  const kept = decided('candidate_accepted', 1.23456, 0.5, { reason: 'cheaper' });
+  expect(last([tested(3, 1, 0.73456), tested(3, 2, 0.5), kept])).toBe(
+    '#3 Kept for being cheaper: 1.235 on 2 rows, 0.5 before',
+  );
+  const other = tested(4, 1, 1);
+  expect(last([other, decided('candidate_accepted', 2, 1)])).toBe('#3 Kept: 2, 1 before');
+});
+
+test('the last five are told, the newest first', () => {
+  const decisions = new Decisions('row');
+  for (let n = 0; n < 7; n += 1)
+    decisions.add(event('candidate_evaluated', { candidate_id: `cand_1_${n}`, reward: 0.73684, seeds_evaluated: 19 }));
+  decisions.add(event('proposal_failed', { candidate_id: 'cand_1_9', reason: 'duplicate text' }));
+  expect(decisions.latest.map(({ text }) => text)).toEqual([
+    'No new prompt: duplicate text',
+    ...[6, 5, 4, 3].map((n) => `#${n} Evaluated: mean 0.737 on 19 rows`),
+  ]);
+  expect(decisions.latest[0]!.candidateId).toBeNull();
+});
