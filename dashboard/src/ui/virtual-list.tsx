@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
 
 /** Browsers limit the height of an element; longer lists scroll in larger steps. */
 const maxHeight = 8_000_000;
@@ -42,15 +43,7 @@ export function VirtualList(props: {
     if (props.followEnd && isAtEnd.current) box.current!.scrollTop = box.current!.scrollHeight;
   }, [count, props.followEnd]);
 
-  const { current = -1 } = props;
-  useLayoutEffect(() => {
-    const { scrollTop, clientHeight } = box.current!;
-    const [top, shownTop] = [current * rowHeight, scrollTop * scale];
-    // The head covers as much of the rows as one of them.
-    if (current >= 0 && (top < shownTop || top + 2 * rowHeight > shownTop + clientHeight))
-      box.current!.scrollTop = Math.max(0, top - clientHeight / 3) / scale;
-  }, [current, count]);
-
+  useInView(box, { current: props.current ?? -1, count, rowHeight, scale });
   const offset = view.top * scale;
   const first = Math.max(0, Math.floor(offset / rowHeight) - margin);
   const last = Math.min(count, Math.ceil((offset + view.height) / rowHeight) + margin);
@@ -82,7 +75,7 @@ export function VirtualList(props: {
                   ? { role: 'row', 'aria-rowindex': first + n + 2 }
                   : { role: 'listitem', 'aria-setsize': count, 'aria-posinset': first + n + 1 })}
                 class="virtual-row"
-                aria-current={first + n === current ? 'true' : undefined}
+                aria-current={first + n === props.current ? 'true' : undefined}
                 style={{ height: `${rowHeight}px` }}
               >
                 {props.row(first + n)}
@@ -93,4 +86,19 @@ export function VirtualList(props: {
       </div>
     </div>
   );
+}
+
+/** Scrolls to the current row when it changes; -1: there is none. */
+function useInView(
+  box: RefObject<HTMLDivElement | null>,
+  of: { current: number; count: number; rowHeight: number; scale: number },
+): void {
+  const { current, count, rowHeight, scale } = of;
+  useLayoutEffect(() => {
+    const { scrollTop, clientHeight } = box.current!;
+    const [top, shownTop] = [current * rowHeight, scrollTop * scale];
+    // The head covers as much of the rows as one of them.
+    if (current >= 0 && (top < shownTop || top + 2 * rowHeight > shownTop + clientHeight))
+      box.current!.scrollTop = Math.max(0, top - clientHeight / 3) / scale;
+  }, [current, count]);
 }

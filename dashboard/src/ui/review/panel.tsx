@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ownReview, refusalOf, say, undo } from '../../data/reviews.js';
 import type { Review, ReviewContent, ReviewSubject, ReviewVerdict } from '../../data/review-types.js';
@@ -56,7 +56,7 @@ export function ReviewPanel(props: {
   const save = (change: Partial<ReviewContent>) =>
     void say(of.subject, own, { ...own, ...change }, of.place).then(onSaved);
   const verdict = (name: ReviewVerdict) => save({ verdict: own.verdict === name ? null : name });
-  const actions: Record<ReviewAction, () => void> = {
+  const actions: Actions = {
     next: () => move(1),
     previous: () => move(-1),
     right: () => verdict('right'),
@@ -83,6 +83,44 @@ export function ReviewPanel(props: {
 
   return (
     <aside ref={box} class="review" aria-label={`Review of ${of.title}`}>
+      <Controls {...{ of, index, total, counts, own, actions, isHelpOpen }} heading={heading} />
+      <Problem error={refusalOf(of.subject)} />
+      {isHelpOpen && <Keys hasExpected={of.hasExpected} />}
+      {editing && (
+        <TextField
+          key={`${of.place} ${editing}`}
+          label={editing === 'note' ? 'Note' : 'Corrected answer'}
+          value={own[editing] ?? ''}
+          onDone={(text) => write(editing, text)}
+          onCancel={() => {
+            setEditing(null);
+            focus();
+          }}
+        />
+      )}
+      <Said own={own} others={of.reviews.filter((review) => !review.own)} />
+      <Texts of={of} />
+      {props.children}
+    </aside>
+  );
+}
+
+type Actions = Record<ReviewAction, () => void>;
+
+/** Where the answer is in its list, and a button for each key. */
+function Controls(props: {
+  of: Reviewing;
+  index: number;
+  total: number;
+  counts: { done: number; all: number };
+  own: ReviewContent;
+  actions: Actions;
+  isHelpOpen: boolean;
+  heading: RefObject<HTMLHeadingElement | null>;
+}) {
+  const { of, index, total, counts, own, actions, isHelpOpen, heading } = props;
+  return (
+    <>
       <header class="review-head">
         <h2 ref={heading} tabIndex={-1}>
           {of.title}
@@ -95,7 +133,7 @@ export function ReviewPanel(props: {
         <span class="review-moves">
           <Button words="Previous" keyName="k" onClick={actions.previous} isDisabled={index === 0} />
           <Button words="Next" keyName="j" onClick={actions.next} isDisabled={index + 1 >= total} />
-          <button type="button" class="button button-small" aria-label="Close" onClick={onClose}>
+          <button type="button" class="button button-small" aria-label="Close" onClick={actions.close}>
             ✕
           </button>
         </span>
@@ -117,24 +155,7 @@ export function ReviewPanel(props: {
         <Button words="Undo" keyName="u" onClick={actions.undo} />
         <Button words="Keys" keyName="?" onClick={actions.help} isOn={isHelpOpen} className="review-help" />
       </div>
-      <Problem error={refusalOf(of.subject)} />
-      {isHelpOpen && <Keys hasExpected={of.hasExpected} />}
-      {editing && (
-        <TextField
-          key={`${of.place} ${editing}`}
-          label={editing === 'note' ? 'Note' : 'Corrected answer'}
-          value={own[editing] ?? ''}
-          onDone={(text) => write(editing, text)}
-          onCancel={() => {
-            setEditing(null);
-            focus();
-          }}
-        />
-      )}
-      <Said own={own} others={of.reviews.filter((review) => !review.own)} />
-      <Texts of={of} />
-      {props.children}
-    </aside>
+    </>
   );
 }
 
