@@ -192,7 +192,7 @@ pythonClient.test(
   'openapi-python-client: a client that runs an evaluation',
   async () => {
     // It knows no media type of files but this one.
-    const files = ['application/zip', 'application/jsonl', 'application/x-ndjson', 'text/csv'];
+    const files = ['application/zip', 'application/jsonl', 'application/x-ndjson', 'text/csv', 'text/html'];
     const overrides = Object.fromEntries(files.map((type) => [type, 'application/octet-stream']));
     writeFileSync(
       join(folder, 'config.json'),

@@ -103,6 +103,6 @@ export class Recorder {
     const example = (this.examples[operationId] ??= { parameters: { ...path, ...query }, responses: {} });
     if (body !== undefined) example.request = { [type ?? 'application/json']: body, ...example.request };
     const answers = (example.responses[status] ??= {});
-    if (answer !== '' && answer !== 'application/zip') answers[answer] ??= value;
+    if (!['', 'application/zip', 'text/html'].includes(answer)) answers[answer] ??= value;
   }
 }

@@ -27,6 +27,7 @@ export async function playEvaluations(api: Recorder, { container }: Capitals): P
   await ended(api, 'getEvaluation', path);
   await api.call('getEvaluationResults', { path, query: { include: 'outputs' } });
   await playRows(api);
+  await api.call('getEvaluationReport', { path });
   await api.call('listEvaluations');
   for (const operation of ['listEvaluationEvents', 'streamEvaluationEvents']) {
     await api.call(operation, { path, accept: 'application/json' });

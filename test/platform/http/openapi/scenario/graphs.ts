@@ -40,6 +40,7 @@ export async function playGraphs(api: Recorder): Promise<Ids> {
   await api.call('listGraphJobRows', { path, query: { limit: '2' } });
   await api.call('getGraphJobRowsSummary', { path });
   await api.call('getGraphJobRequest', { path });
+  await api.call('getGraphJobReport', { path });
   for (let n = 0; n < 2; n += 1) await api.call('createDatasetOfGraphJobRows', { path, body: { q: rows[0]!.input } });
   for (const operation of ['listGraphJobEvents', 'streamGraphJobEvents']) {
     await api.call(operation, { path, accept: 'application/json' });

@@ -46,6 +46,8 @@ export async function playSession(api: Recorder): Promise<string> {
   await api.call('listSessionRows', { path, query: { limit: '2' } });
   await api.call('getSessionRowsSummary', { path });
   await api.call('getSessionRequest', { path });
+  await api.call('getSessionReport', { path });
+  await playReviews(api, id);
   for (let n = 0; n < 2; n += 1) await api.call('createDatasetOfSessionRows', { path, body: { q: rows[0]!.input } });
   await api.call('compareCandidates', { query: { a: baseline, b: winner } });
   const levers = await api.call<{ data: { lever_id: string }[] }>('listSessionLevers', { path });
@@ -64,6 +66,15 @@ export async function playSession(api: Recorder): Promise<string> {
   await ended(api, 'getSession', { session_id: clone });
   await api.call('deleteSession', { path: { session_id: clone } });
   return id;
+}
+
+/** A review of a row of the session's queue, which is taken back. */
+async function playReviews(api: Recorder, job_id: string): Promise<void> {
+  const { data } = await api.call<{ data: { subject_id: string }[] }>('getReviewQueue', { query: { job_id } });
+  const path = { job_id, subject_id: data[0]!.subject_id };
+  await api.call('putReview', { path, body: { verdict: 'wrong', note: 'The state is right, too.' } });
+  await api.call('listReviews', { query: { job_id } });
+  await api.call('deleteReview', { path });
 }
 
 /** Calls of a session on live traffic, and their reward. */
