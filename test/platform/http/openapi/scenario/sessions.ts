@@ -50,6 +50,8 @@ export async function playSession(api: Recorder): Promise<string> {
   await playReviews(api, id);
   for (let n = 0; n < 2; n += 1) await api.call('createDatasetOfSessionRows', { path, body: { q: rows[0]!.input } });
   await api.call('compareCandidates', { query: { a: baseline, b: winner } });
+  await api.call('compareMany', { query: { ids: `${baseline},${winner}` } });
+  await api.call('listComparedRows', { query: { ids: `${baseline},${winner}`, limit: '2' } });
   const levers = await api.call<{ data: { lever_id: string }[] }>('listSessionLevers', { path });
   const lever = { ...path, prompt_lever_id: levers.data[0]!.lever_id };
   await api.call('listSessionLeverVersions', { path: lever });
