@@ -51,9 +51,8 @@ export function canaryActivities(deps: ActivityDeps) {
   const { db, metrics, draining } = deps;
   return {
     /**
-     * Looks at a canary until something other than `seen` can be shown of it (null: nothing was), or
-     * the worker ends.
-     * `live`: it ended with the deployment live. Rejects where it was rolled back.
+     * Looks at a canary until something else than `seen` can be shown (null: nothing was), or the
+     * worker ends. `live`: it ended with the deployment live. Rejects where it was rolled back.
      */
     followCanary: ({ seen, ...job }: JobRef & { seen: CanarySeen | null }): Promise<CanarySeen | 'live'> => {
       const watch = new Watch(deps, job, 'followCanary');

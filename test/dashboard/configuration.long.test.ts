@@ -57,13 +57,14 @@ test('an ended run is edited and run again, with the difference and the last pri
   await page.getByText('Nothing is changed.').waitFor();
   const { rollouts_completed: rollouts } = original.progress;
   await page.getByText(new RegExp(`^Last time .*, ${rollouts} rollouts\\.$`)).waitFor();
-  await page.getByLabel('Rollouts, at most').fill('170');
+  await page.getByText('More', { exact: true }).click();
+  await page.getByLabel('Answers, at most').fill('170');
   await page.getByLabel('Text of message 1').fill('Answer very well.');
-  await changed(page).getByText('Rollouts, at most: 150 170').waitFor();
+  await changed(page).getByText('Answers, at most: 150 170').waitFor();
   expect(await changed(page).getByRole('listitem').count()).toBe(2);
   expect(await violations(page)).toEqual([]);
   await page.reload();
-  await changed(page).getByText('Rollouts, at most: 150 170').waitFor();
+  await changed(page).getByText('Answers, at most: 150 170').waitFor();
 
   const next = await started(page);
   const { request: before } = await requestOf(id);

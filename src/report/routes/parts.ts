@@ -5,7 +5,7 @@ import { markup, type Html } from './markup.js';
 import type { Report, ReportRows } from './report.js';
 
 const decimal = (value: number): string => value.toFixed(3);
-export const signed = (value: number): string => `${value < 0 ? '−' : '+'}${decimal(Math.abs(value))}`;
+const signed = (value: number): string => `${value < 0 ? '−' : '+'}${decimal(Math.abs(value))}`;
 const counted = (count: number, noun: string): string =>
   `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 
@@ -82,7 +82,7 @@ export function rowsPart({ counts, shown, total, hasBaseline }: ReportRows): Htm
     ${hasBaseline && shown.length > 0 && markup`<p class="quiet">Broken: right before the change.</p>`}
     ${
       shown.length > 0 &&
-      markup`<div class="scroll">
+      markup`<div class="scroll" tabindex="0" role="region" aria-label="Rows">
       <table>
         <thead>
           <tr>

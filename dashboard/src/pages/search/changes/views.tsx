@@ -12,7 +12,7 @@ import type { Copied } from './copy-forms.js';
 import { CopyMenu } from './copy-menu.js';
 import { Evidence } from './evidence.js';
 
-const views = { clean: 'Clean', changes: 'Changes', blame: 'Who wrote what' };
+const views = { changes: 'Changes', clean: 'Clean', blame: 'Who wrote what' };
 type View = keyof typeof views;
 
 interface Props {
@@ -31,7 +31,7 @@ export function PromptViews({ title, jobId, candidate, facts, clean, copy }: Pro
   const { candidate_id: id, is_baseline: isBaseline } = candidate;
   const { query } = route.value;
   const given = query.get('view') as View | null;
-  const view = !isBaseline && given !== null && given in views ? given : 'clean';
+  const view = isBaseline ? 'clean' : given !== null && given in views ? given : 'changes';
   const against = query.get('against') ?? 'baseline';
   const changes = useResource(`changes ${id} ${against}`, (signal) => loadChanges(jobId, id, against, signal));
   const ablations = useAblations(id, changes.data?.ablation ? changes.data.against_id : null);
@@ -47,7 +47,7 @@ export function PromptViews({ title, jobId, candidate, facts, clean, copy }: Pro
               label="View of the prompt"
               value={view}
               options={views}
-              onChange={(next) => setQuery({ view: next === 'clean' ? null : next, sentence: null })}
+              onChange={(next) => setQuery({ view: next === 'changes' ? null : next, sentence: null })}
             />
           )}
           <CopyMenu source={source} />

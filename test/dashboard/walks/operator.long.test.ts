@@ -1,11 +1,12 @@
 import { beforeAll, expect } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
-import { browserOfFile, isTooWide, violations } from '../support/browser.js';
-import { built, deploy } from '../support/deployments-over-http.js';
-import { readJob, type Evaluation } from '../support/jobs-over-http.js';
-import { serviceOfFile } from '../support/service-of-file.js';
-import { until } from '../support/until.js';
-import { callOften, startIncident } from '../support/worlds/incident.js';
+import { browserOfFile, isTooWide, violations } from '../../support/browser.js';
+import { built, deploy } from '../../support/deployments-over-http.js';
+import { readJob, type Evaluation } from '../../support/jobs-over-http.js';
+import { lookOptions, looks } from '../../support/looks.js';
+import { serviceOfFile } from '../../support/service-of-file.js';
+import { until } from '../../support/until.js';
+import { callOften, startIncident } from '../../support/worlds/incident.js';
 
 const on = serviceOfFile(() => startIncident());
 const { describe, test, open } = browserOfFile();
@@ -51,8 +52,8 @@ describe('in an incident', () => {
     });
   }, 180_000);
 
-  test('the page says within five seconds what fails and who is affected', async () => {
-    const page = await open(on.service, '#/now');
+  test.each(looks)('the page says within five seconds what fails and who is affected, at %o', async (look) => {
+    const page = await open(on.service, '#/now', lookOptions(look));
     const provider = page.getByRole('region', { name: 'Provider fake' });
     await provider
       .getByText(/^429 since \d\d:\d\d$/)
@@ -65,20 +66,15 @@ describe('in an incident', () => {
     const strip = page.getByRole('banner').getByRole('link', { name: /fake: 429 since/ });
     expect(await strip.textContent()).toMatch(/fake: 429 since \d\d:\d\d · 2 jobs throttled · 1 deployment failing/);
     expect(await violations(page)).toEqual([]);
+    expect(await isTooWide(page)).toBe(false);
     await page.getByRole('link', { name: 'Errors', exact: true }).click();
     const failures = page.getByRole('list', { name: 'Latest failed requests of router' });
     await failures.getByText('429').first().waitFor();
     expect(await failures.getByRole('listitem').count()).toBeLessThanOrEqual(20);
     expect(page.url()).toContain('deployment=router');
-  });
-
-  test.each([390, 1440, 2560])('the page fits a window of %i px', async (width) => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await open(on.service, '#/now?deployment=router', { viewport: { width, height: 900 }, colorScheme });
-      await page.getByRole('region', { name: 'Provider fake' }).waitFor();
-      expect(await isTooWide(page)).toBe(false);
-      if (shoot) writeFileSync(`${shoot}/now-${width}-${colorScheme}.png`, await page.screenshot({ fullPage: true }));
-    }
+    expect(await isTooWide(page)).toBe(false);
+    if (shoot)
+      writeFileSync(`${shoot}/now-${look.width}-${look.colorScheme}.png`, await page.screenshot({ fullPage: true }));
   });
 
   test('lists and pages of jobs say why they are slow', async () => {
@@ -96,11 +92,11 @@ describe('in an incident', () => {
     if (shoot) writeFileSync(`${shoot}/job.png`, await page.screenshot({ fullPage: true }));
   });
 
-  test('one action pauses all jobs of the provider, another goes on with them', async () => {
+  test.each(looks)('one action pauses all jobs of the provider, another goes on with them, at %o', async (look) => {
     const { service, world } = on;
     const statuses = async () =>
       (await Promise.all(jobs.map((id) => readJob(service, id)))).map(({ status }) => status);
-    const page = await open(service, '#/now');
+    const page = await open(service, '#/now', lookOptions(look));
     await page.getByRole('button', { name: 'Pause all on fake' }).click();
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByRole('listitem').allTextContents()).toEqual(
