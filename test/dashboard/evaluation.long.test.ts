@@ -54,7 +54,7 @@ test('a cell opens its trace, with the call and its messages, and the way back b
   const page = await open(on.service, `#/evaluations/${jobs.after}?tab=beside`);
   await cell(page, 1).focus();
   await page.keyboard.press('Enter');
-  const trace = page.getByRole('dialog', { name: 'Trace of seed 1' });
+  const trace = page.getByRole('dialog', { name: 'Trace of row 1' });
   await trace.getByRole('list', { name: 'Messages' }).getByText(texts.after).waitFor();
   await trace.getByText('Row 1: rule 1').waitFor();
   const answer = trace.locator('.turn-answer');

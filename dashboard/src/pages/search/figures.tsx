@@ -24,7 +24,7 @@ export function Figures(props: {
         {reward(job.estimated_reward)}
         <UnseenRows interval={job.estimated_reward_interval} />
       </Stat>
-      <Stat name="Best reward" hint="Mean over the evaluation seeds, of the best evaluated candidate">
+      <Stat name="Best reward" hint="Mean over the evaluation rows, of the best evaluated candidate">
         {reward(job.best_reward)}
         <UnseenRows interval={job.best_reward_interval} />
         {curve.baseline !== null && <span class="stat-more">baseline {reward(curve.baseline)}</span>}

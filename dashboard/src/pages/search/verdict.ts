@@ -12,7 +12,7 @@ export function verdictWords({ verdict, comparison, best_candidate: best }: Verd
   if (verdict === null || comparison === null) return null;
   if (best?.is_baseline) return 'No candidate was better: the baseline is the best prompt that was found.';
   const { seeds, basis, baseline_reward: baseline, winner_reward: winner, difference } = comparison;
-  const where = `${seeds} ${basis === 'heldout' ? 'held-out' : 'evaluation'} ${seeds === 1 ? 'seed' : 'seeds'}`;
+  const where = `${seeds} ${basis === 'heldout' ? 'held-out' : 'evaluation'} ${seeds === 1 ? 'row' : 'rows'}`;
   const said = {
     better: 'The winner is better than the baseline',
     worse: 'The winner is worse than the baseline',
@@ -41,11 +41,11 @@ export function plannedWords({ basis, seeds, least_difference: least, seeds_for_
 export const rowsNeededWords = (rows: number | null): string =>
   rows === null ? '' : ` About ${count(rows)} rows would decide it.`;
 
-/** What the seeds of a comparison mean for its result. */
+/** What the rows of a comparison mean for its result. */
 export function basisWords(basis: 'heldout' | 'evaluation'): string {
   return basis === 'heldout'
-    ? 'The search has never seen these seeds, so the difference is unbiased.'
-    : 'These seeds selected the winner, so the difference flatters it. Hold out seeds for an unbiased one.';
+    ? 'The search has never seen these rows, so the difference is unbiased.'
+    : 'These rows selected the winner, so the difference flatters it. Hold out rows for an unbiased one.';
 }
 
 export function noiseWords(floor: NonNullable<Results['noise_floor']>): string {
@@ -73,8 +73,8 @@ const reasons: Record<string, string> = {
   spend_quota_exceeded: "The day's quota of spend is used up.",
   target_reward: 'The best reward has reached the target.',
   patience: 'No generation of the last ones brought a better candidate.',
-  solved: 'The winner solves every train and every evaluation seed.',
-  train_solved: 'The winner solves every train seed, but not every evaluation seed. Add train seeds to go on.',
+  solved: 'The winner solves every train row and every evaluation row.',
+  train_solved: 'The winner solves every train row, but not every evaluation row. Add train rows to go on.',
   reward_stop: 'A reward with “stop” ended it.',
   cancelled: 'It was cancelled.',
   timeout: 'It took too long.',

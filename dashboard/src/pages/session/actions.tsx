@@ -67,7 +67,7 @@ export function Actions(props: { session: Session; onDone: () => Promise<unknown
       {call('download', 'Download traces', download)}
       {admitted.has('cancel') && (
         <CancelButton kind="session" run={cancel}>
-          The search ends now, without a comparison on held-out seeds.
+          The search ends now, without a comparison on held-out rows.
         </CancelButton>
       )}
       {Opened && <Opened session={session} onDone={onDone} onClose={() => setOpened(null)} />}

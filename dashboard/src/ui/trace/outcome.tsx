@@ -24,7 +24,7 @@ export function Outcome({ trace, onLeave }: { trace: Trace; onLeave: () => void 
       </p>
       <Stats>
         <Stat name="Reward">{reward(trace.reward)}</Stat>
-        <Stat name={trace.task_id === undefined ? 'Seed' : 'Task'}>{trace.task_id ?? trace.seed ?? '–'}</Stat>
+        <Stat name={trace.task_id === undefined ? 'Row' : 'Task'}>{trace.task_id ?? trace.seed ?? '–'}</Stat>
         <Stat name="Stage">
           {trace.stage === null ? '–' : words(trace.stage)}
           {trace.generation !== null && isOfSearch(trace) && (

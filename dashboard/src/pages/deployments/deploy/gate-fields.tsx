@@ -63,7 +63,7 @@ export function GateFields({ draft, onChange, errorAt }: Props) {
 function Least({ draft: { demand, least }, onChange, errorAt }: Props) {
   const hint =
     demand === 'min_reward'
-      ? 'Of the candidate, over the seeds.'
+      ? 'Of the candidate, over the rows.'
       : 'The lower end of the paired 95 % interval must reach it; 0 demands evidence that it is no worse.';
   return (
     <Field label="At least" hint={hint} error={errorAt(`/gate/${demand}`)}>

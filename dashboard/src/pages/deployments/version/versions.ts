@@ -35,7 +35,7 @@ export function demandWords({ seeds, min_reward: least, min_improvement: improve
 export function findingWords(gate: Gate): string {
   const { evaluation, candidate, incumbent, comparison } = gate;
   if (evaluation) {
-    const left = `${count(evaluation.seeds_left)} seeds left`;
+    const left = `${count(evaluation.seeds_left)} rows left`;
     return evaluation.status === 'paused'
       ? `Waits for a paused evaluation with ${left}; resume or cancel it.`
       : `Runs an evaluation with ${left}.`;

@@ -4,7 +4,7 @@ import { Badge } from '../../../ui/basics.js';
 import { numberOf, type CandidateDetail } from '../../../data/search.js';
 import { resultOf, roles, tally, type Tested } from './tested.js';
 
-/** The seeds on which a candidate was tested against its parent. */
+/** The rows on which a candidate was tested against its parent. */
 export function Minibatch({ candidate: { minibatch } }: { candidate: CandidateDetail }) {
   if (minibatch.length === 0) return null;
   return (
@@ -13,11 +13,11 @@ export function Minibatch({ candidate: { minibatch } }: { candidate: CandidateDe
         <h3>Test against the parent</h3>
         <span class="quiet">{tally(minibatch)}</span>
       </header>
-      <div class="table-box" tabIndex={0} role="region" aria-label="Tested seeds">
+      <div class="table-box" tabIndex={0} role="region" aria-label="Tested rows">
         <table class="table">
           <thead>
             <tr>
-              <th class="number">Seed</th>
+              <th class="number">Row</th>
               <th>Why</th>
               <th class="number">Parent</th>
               <th class="number">Candidate</th>

@@ -34,7 +34,7 @@ function Examples({ examples }: { examples: Reflection['examples'] }) {
       <table class="table">
         <thead>
           <tr>
-            <th class="number">Seed</th>
+            <th class="number">Row</th>
             <th class="number">Reward</th>
             <th>Feedback</th>
           </tr>

@@ -46,7 +46,7 @@ function Sentence({ segment: { text, introduced_by: author, feedback } }: { segm
             </summary>
             {feedback.map(({ rollout_id: rollout, seed, feedback: said }) => (
               <div key={rollout} class="feedback">
-                <a href={here({ trace: rollout })}>{seed === null ? 'rollout' : `seed ${seed}`}</a>
+                <a href={here({ trace: rollout })}>{seed === null ? 'rollout' : `row ${seed}`}</a>
                 <pre dir="auto">{said}</pre>
               </div>
             ))}

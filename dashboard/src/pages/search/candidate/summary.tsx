@@ -31,7 +31,7 @@ export function CandidateSummary({ candidate }: { candidate: CandidateDetail }) 
       </p>
       <p class="verdict">{decision.message}</p>
       <Stats>
-        <Stat name="Reward" hint="Mean over the evaluation seeds">
+        <Stat name="Reward" hint="Mean over the evaluation rows">
           {reward(candidate.reward)}
           <UnseenRows interval={candidate.reward_interval} />
         </Stat>

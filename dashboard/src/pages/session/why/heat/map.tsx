@@ -77,7 +77,7 @@ function Said({ matrix, order, place }: { matrix: RewardMatrix; order: Order; pl
   const cell = matrix.cell(row, column);
   return (
     <>
-      Seed <strong>{matrix.seeds[row]}</strong>, candidate <strong>{numberOf(matrix.candidateIds[column]!)}</strong>:{' '}
+      Row <strong>{matrix.seeds[row]}</strong>, candidate <strong>{numberOf(matrix.candidateIds[column]!)}</strong>:{' '}
       {cell === null && 'not run'}
       {cell &&
         (cell.reward === null ? (

@@ -36,7 +36,7 @@ export function HeatPanel(props: { session: Session; candidates: readonly Candid
   return (
     <Panel title="Rewards by row" aside={<Choice label="Rows" value={shown} options={rowsNames} onChange={setShown} />}>
       <p class="how">
-        Each row is a seed, the hardest at the top; each column is a candidate, the best at the left. A line of one
+        Each line is a row, the hardest at the top; each column is a candidate, the best at the left. A line of one
         color across is a row that no prompt changes; a change of color within a row is what a prompt won or lost. Arrow
         keys move, Enter or a click opens the trace.
       </p>

@@ -24,15 +24,15 @@ export function ParetoPanel(props: {
   return (
     <Panel title="Pareto front">
       <p class="how">
-        A candidate is on the front if it is best on a seed and no other is at least as good everywhere. Up is a higher
-        reward, left is a cheaper rollout; the line joins the candidates that no cheaper one equals. In the list, seeds
+        A candidate is on the front if it is best on a row and no other is at least as good everywhere. Up is a higher
+        reward, left is a cheaper rollout; the line joins the candidates that no cheaper one equals. In the list, rows
         that few candidates solve come first: their holders are worth keeping.
       </p>
       <div class="grid">
         {points.length === 0 ? <Empty>No candidate is evaluated yet.</Empty> : <Scatter points={points} unit={unit} />}
         <div>
           <div class="pareto-seed axis-head" aria-hidden="true">
-            <span>Seed</span>
+            <span>Row</span>
             <span>Best</span>
             <span>Held by</span>
           </div>
@@ -40,7 +40,7 @@ export function ParetoPanel(props: {
             count={seeds.length}
             rowHeight={28}
             height="272px"
-            label="Evaluation seeds"
+            label="Evaluation rows"
             row={(index) => <SeedRow seed={seeds[index]!} />}
           />
         </div>
