@@ -38,7 +38,7 @@ test('a gate says its numbers', () => {
   );
   const unmeasured = { ...gate, candidate: null, incumbent: null, comparison: null };
   expect(findingWords({ ...unmeasured, evaluation: { job_id: 'evl_1', status: 'paused', seeds_left: 7 } })).toMatch(
-    /paused.* 7 seeds/,
+    /paused.* 7 rows/,
   );
   expect(findingWords(unmeasured)).toBe('Not measured yet.');
 });

@@ -18,7 +18,7 @@ const best = (isBaseline: boolean) => ({ is_baseline: isBaseline }) as Results['
 
 test('a verdict names the difference with its sign, its interval and its seeds', () => {
   const said = verdictWords({ verdict: 'worse', comparison, best_candidate: best(false) });
-  for (const part of ['worse', '−0.050', '−0.200 to +0.100', '20 held-out seeds', '0.200 to 0.150'])
+  for (const part of ['worse', '−0.050', '−0.200 to +0.100', '20 held-out rows', '0.200 to 0.150'])
     expect(said).toContain(part);
 });
 
