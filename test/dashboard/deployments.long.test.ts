@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { browserOfFile } from '../support/browser.js';
+import { browserOfFile, isTooWide, violations } from '../support/browser.js';
 import { ask, built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
 import { ended, sessions } from '../support/jobs-over-http.js';
 import { serviceOfFile } from '../support/service-of-file.js';
@@ -63,6 +63,28 @@ test('a name is rolled back and a version promoted, and callers get it', async (
   await page.getByRole('list', { name: 'Changes' }).getByText('production: 1 → 2, set by bootstrap').waitFor();
   await page.getByRole('heading', { level: 1 }).getByText('live').waitFor();
   expect(on.world.model.requests.at(-1)!.body.messages[0]!.content).toBe('Answer in short, without a greeting.');
+});
+
+test('traffic over an hour has its sums, its errors, and the change of what is served', async () => {
+  const [, second] = await versions('busy', 'Answer.', 'Answer in short.');
+  for (let n = 0; n < 3; n += 1) expect(await served('busy')).toBe(second);
+  const { api } = on.service;
+  const path = '/api/harbor/deployments/busy/history?per=minute';
+  await until('they are counted', async () => {
+    const { data } = await api.call<{ data: { requests: number }[] }>('GET', path);
+    return data.reduce((sum, { requests }) => sum + requests, 0) === 3;
+  });
+  const page = await open(on.service, `#/deployments/${second}?span=hour`);
+  const panel = page.getByRole('region', { name: 'Traffic' });
+  const chart = panel.getByRole('img', { name: 'Requests and errors of the last 1 h' });
+  await chart.waitFor();
+  // The first version had no predecessor; both are marks.
+  expect(await chart.locator('.traffic-mark').count()).toBe(2);
+  await panel.locator('.stat', { hasText: 'Requests' }).getByText('3', { exact: true }).waitFor();
+  await panel.getByRole('button', { name: '7 d' }).click();
+  await panel.getByRole('img', { name: 'Requests and errors of the last 7 d' }).waitFor();
+  expect(page.url()).toContain('span=week');
+  expect([await violations(page), await isTooWide(page)]).toEqual([[], false]);
 });
 
 test('a version is deleted after a question; a name without versions serves nothing', async () => {

@@ -17,6 +17,8 @@ const mentions = new RegExp(`['"\`](${anyName})['"\`]|\\b(${anyName}):`);
 
 /** Words of other vocabularies: formats, conditions, fields; and the request of the sample. */
 const others: Readonly<Record<string, readonly string[]>> = {
+  'dashboard/src/pages/configuration/copy-as.ts': ['json'],
+  'dashboard/src/pages/configuration/tab.tsx': ['json'],
   'src/cli/commands/migrate.ts': ['json'],
   'src/cli/export/forms.ts': ['json'],
   'src/cli/task/data-file.ts': ['json'],

@@ -31,8 +31,8 @@ const gate: NonNullable<Deployment['gate']> = {
 };
 
 test('a gate says its numbers', () => {
-  expect(demandWords(gate)).toMatch(/\+0\.100 on 20 seeds/);
-  expect(demandWords({ ...gate, min_reward: 0.7, seeds: 1 })).toMatch(/0\.700 on 1 seed\.$/);
+  expect(demandWords(gate)).toMatch(/\+0\.100 on 20 rows/);
+  expect(demandWords({ ...gate, min_reward: 0.7, seeds: 1 })).toMatch(/0\.700 on 1 row\.$/);
   expect(findingWords(gate)).toBe(
     'The candidate has 0.800, the baseline has 0.200, the difference is +0.600 (+0.320 to +0.880).',
   );

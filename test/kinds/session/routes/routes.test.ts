@@ -29,6 +29,7 @@ describe('before the first outcome', () => {
       temporal_url: expect.stringContaining(id),
       created_at: expect.stringMatching(/Z$/),
       created_by: { key_id: 'bootstrap_default', key_name: 'bootstrap' },
+      branched_from: null,
       started_at: null,
       completed_at: null,
       error: null,
@@ -43,7 +44,14 @@ describe('before the first outcome', () => {
       correlation_id: null,
       container_url: 'http://127.0.0.1:18114',
       policy: { model: 'gpt-6-luna', provider: 'openai' },
-      progress: { generation: 0, total_generations: 2, best_reward: null, rollouts_completed: 0, max_rollouts: 40 },
+      progress: {
+        generation: 0,
+        total_generations: 2,
+        best_reward: null,
+        rollouts_completed: 0,
+        max_rollouts: 40,
+        phase: null,
+      },
       best_reward: null,
       best_reward_interval: null,
       best_candidate: null,
@@ -146,6 +154,7 @@ describe('in the middle', () => {
       best_reward: 0.75,
       rollouts_completed: 4,
       max_rollouts: 40,
+      phase: null,
     });
     expect(state.best_reward).toBe(0.75);
     const winner = {

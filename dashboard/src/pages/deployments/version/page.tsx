@@ -46,7 +46,7 @@ export function DeploymentPage({ id }: { id: string }) {
         <CallPanel name={data.name} />
       </div>
       <CheckupsPanel key={`checkups ${data.name}`} name={data.name} />
-      <TrafficPanel key={`traffic ${data.id}`} id={data.id} isCallable={isCallable(data)} />
+      <TrafficPanel key={`traffic ${data.id}`} id={data.id} name={data.name} isCallable={isCallable(data)} />
       <ReviewQueuePanel key={`reviews ${data.id}`} id={data.id} isKept={data.log !== null} />
       <VersionsPanel key={data.name} shown={data} />
       <ChangesPanel key={`changes ${data.name}`} deployment={data} />

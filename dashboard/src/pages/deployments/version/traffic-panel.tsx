@@ -2,31 +2,104 @@ import type { Answer } from '../../../../../src/client/index.js';
 import { client } from '../../../data/client.js';
 import { useResource } from '../../../data/resource.js';
 import { count, dollars, milliseconds, reward } from '../../../util/format.js';
-import { Panel, Problem, Time } from '../../../ui/basics.js';
+import { Empty, Panel, Problem, Stat, Stats, Time } from '../../../ui/basics.js';
+import { Choice } from '../../../ui/choice.js';
+import { Fold } from '../../../ui/fold.js';
+import { route, setQuery } from '../../../util/router.js';
+import { TrafficChart } from './traffic-chart.js';
 
 const pollMs = 30_000;
+const hourMs = 3_600_000;
 
-/** Requests of the last 24 hours, and the latest failures. */
-export function TrafficPanel({ id, isCallable }: { id: string; isCallable: boolean }) {
+/** How far back, and the length of a bar. */
+const spans = {
+  hour: { name: '1 h', ms: hourMs, per: 'minute', stepMs: hourMs / 60 },
+  day: { name: '24 h', ms: 24 * hourMs, per: 'hour', stepMs: hourMs },
+  week: { name: '7 d', ms: 7 * 24 * hourMs, per: 'hour', stepMs: hourMs },
+} as const;
+type Span = keyof typeof spans;
+const spanNames = Object.fromEntries(Object.entries(spans).map(([span, { name }]) => [span, name]));
+
+/** Requests over time, with the changes of what is served as marks, and the latest failures. */
+export function TrafficPanel({ id, name, isCallable }: { id: string; name: string; isCallable: boolean }) {
+  const asked = route.value.query.get('span');
+  const span: Span = asked !== null && asked in spans ? (asked as Span) : 'day';
   const { data, error } = useResource(
-    `traffic ${id}`,
-    async (signal) => {
-      const handle = client.value.deployments.handle(id);
-      const [history, failures] = await Promise.all([handle.history({}, { signal }), handle.failures({ signal })]);
-      return { hours: history.data.toReversed(), failures: failures.data };
-    },
+    `traffic ${id} ${span}`,
+    (signal) => load(id, name, span, signal),
     isCallable ? pollMs : null,
   );
-  if (!error && (data === undefined || data.hours.length + data.failures.length === 0)) return null;
+  if (!error && span === 'day' && (data === undefined || data.periods.length + data.failures.length === 0)) return null;
   return (
-    <Panel title="Traffic">
+    <Panel
+      title="Traffic"
+      aside={
+        <Choice
+          label="Time span"
+          value={span}
+          options={spanNames as Record<Span, string>}
+          onChange={(next) => setQuery({ span: next === 'day' ? null : next })}
+        />
+      }
+    >
       <Problem error={error} />
-      {data && data.hours.length > 0 && <Hours hours={data.hours} />}
-      {data && <Models hours={data.hours} />}
+      {data && data.periods.length === 0 && <Empty>No requests in the last {spans[span].name}.</Empty>}
+      {data && data.periods.length > 0 && (
+        <>
+          <TrafficChart
+            label={`Requests and errors of the last ${spans[span].name}`}
+            {...data}
+            stepMs={spans[span].stepMs}
+          />
+          <Sums periods={data.periods} />
+          <Fold summary={spans[span].per === 'hour' ? 'By hour' : 'By minute'} isOpen={span === 'day'}>
+            {() => <Periods periods={data.periods.toReversed()} name={spans[span].name} />}
+          </Fold>
+        </>
+      )}
+      {data && <Models hours={data.periods} />}
       {data && data.failures.length > 0 && <Failures failures={data.failures} />}
     </Panel>
   );
 }
+
+async function load(id: string, name: string, span: Span, signal: AbortSignal) {
+  const { ms, per, stepMs } = spans[span];
+  const handle = client.value.deployments.handle(id);
+  const to = Date.now();
+  const from = Math.floor((to - ms) / stepMs + 1) * stepMs;
+  const [history, failures, changes] = await Promise.all([
+    handle.history({ per, from: new Date(from).toISOString() }, { signal }),
+    handle.failures({ signal }),
+    client.value.request('listDeploymentChanges', { path: { deployment_id: name }, query: { limit: 100 }, signal }),
+  ]);
+  return { periods: history.data, failures: failures.data, changes: changes.data, from, to };
+}
+
+/** What the span has in all. The slowest period stands for its latencies. */
+function Sums({ periods }: { periods: HistoryHours }) {
+  const requests = sumOf(periods.map((period) => period.requests));
+  const errors = sumOf(periods.map((period) => period.errors));
+  const costs = periods.map(({ usage }) => usage.total_cost_usd);
+  const cost = costs.some((each) => each === null) ? null : sumOf(costs.map((each) => each!));
+  const most = (latency: 'p50' | 'p95') =>
+    Math.max(...periods.map((period) => period.latency_ms[latency] ?? 0)) || null;
+  return (
+    <Stats>
+      <Stat name="Requests">{count(requests)}</Stat>
+      <Stat name="Errors">
+        <span class={errors > 0 ? 'bad' : ''}>
+          {count(errors)} ({((100 * errors) / Math.max(1, requests)).toFixed(1)} %)
+        </span>
+      </Stat>
+      <Stat name="p50, at worst">{milliseconds(most('p50'))}</Stat>
+      <Stat name="p95, at worst">{milliseconds(most('p95'))}</Stat>
+      <Stat name="Cost">{dollars(cost)}</Stat>
+    </Stats>
+  );
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 type HistoryHours = Answer<'getDeploymentHistory'>['data'];
 
@@ -42,13 +115,13 @@ function Models({ hours }: { hours: HistoryHours }) {
   return <p class="quiet">Tries of models: {words.join(', ')}</p>;
 }
 
-function Hours({ hours }: { hours: HistoryHours }) {
+function Periods({ periods, name }: { periods: HistoryHours; name: string }) {
   return (
-    <div class="table-box" tabIndex={0} role="region" aria-label="The last 24 hours">
+    <div class="table-box" tabIndex={0} role="region" aria-label={`The last ${name}`}>
       <table class="table">
         <thead>
           <tr>
-            <th>Hour</th>
+            <th>Begins</th>
             <th class="number">Requests</th>
             <th class="number">Errors</th>
             <th class="number">p50</th>
@@ -58,7 +131,7 @@ function Hours({ hours }: { hours: HistoryHours }) {
           </tr>
         </thead>
         <tbody>
-          {hours.map(({ start, requests, errors, latency_ms: latency, usage, metrics }) => (
+          {periods.map(({ start, requests, errors, latency_ms: latency, usage, metrics }) => (
             <tr key={start}>
               <td>
                 <Time at={start} />

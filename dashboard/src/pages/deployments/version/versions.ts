@@ -26,7 +26,7 @@ type Gate = NonNullable<Deployment['gate']>;
 
 /** What the gate demands. */
 export function demandWords({ seeds, min_reward: least, min_improvement: improvement }: Gate): string {
-  const on = `on ${count(seeds)} ${seeds === 1 ? 'seed' : 'seeds'}`;
+  const on = `on ${count(seeds)} ${seeds === 1 ? 'row' : 'rows'}`;
   if (least !== null) return `A mean reward of at least ${reward(least)} ${on}.`;
   return `An improvement of at least ${signed(improvement ?? 0)} ${on}: the lower end of the 95 % interval must reach it.`;
 }
