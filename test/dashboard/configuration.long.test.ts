@@ -56,7 +56,7 @@ test('an ended run is edited and run again, with the difference and the last pri
 
   await page.getByText('Nothing is changed.').waitFor();
   const { rollouts_completed: rollouts } = original.progress;
-  await page.getByText(new RegExp(`^Last time .*, ${rollouts} rollouts\\.$`)).waitFor();
+  await page.getByText(new RegExp(`^Last time .*, ${rollouts} answers\\.$`)).waitFor();
   await page.getByText('More', { exact: true }).click();
   await page.getByLabel('Answers, at most').fill('170');
   await page.getByLabel('Text of message 1').fill('Answer very well.');

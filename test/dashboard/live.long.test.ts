@@ -61,7 +61,7 @@ describe('the page of an open session', () => {
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg/);
     const live = page.getByRole('region', { name: 'Live' });
     await live.getByText(/^\d+ s ago$/).waitFor();
-    await live.getByText(/^\d\d:\d\d by rollouts$/).waitFor();
+    await live.getByText(/^\d\d:\d\d by answers$/).waitFor();
     await picture(page, 'baseline');
     expect(await violations(page)).toEqual([]);
 

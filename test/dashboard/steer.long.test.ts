@@ -76,7 +76,7 @@ test('a search is cancelled, extended and run again, each after a question', asy
   answer();
 
   await button(page, 'Extend').click();
-  const rollouts = page.getByRole('dialog').getByLabel('Rollouts');
+  const rollouts = page.getByRole('dialog').getByLabel('Answers');
   await rollouts.fill('100');
   await button(page, 'Go on').click();
   // The browser refuses less than now.

@@ -26,7 +26,7 @@ export function moreBudget({ stoppedBy, limits, rollouts, costUsd, isExtendable 
 }
 
 const amounts: Record<ExtensionLimit, (amount: number) => string> = {
-  max_rollouts: (amount) => counted(amount, 'rollout'),
+  max_rollouts: (amount) => counted(amount, 'answer'),
   max_cost_usd: dollarText,
   max_minutes: (amount) => `${Number(amount.toFixed(1))} minutes`,
 };

@@ -68,7 +68,7 @@ function Pace({ job, clock }: { job: Job; clock: RunClock | null }) {
   );
 }
 
-/** As `21:46 by rollouts`: the first limit that is reached at this pace. */
+/** As `21:46 by answers`: the first limit that is reached at this pace. */
 function endOf(job: Job, known: OpenJob | undefined, clock: RunClock | null, nowMs: number): string {
   if (job.status !== 'running') return unknown;
   const most = 'max_minutes' in job.budget ? job.budget.max_minutes : null;
@@ -78,7 +78,9 @@ function endOf(job: Job, known: OpenJob | undefined, clock: RunClock | null, now
     minutesLeft === null ? null : { by: 'minutes', atMs: nowMs + minutesLeft * 60_000 },
   ].filter((end) => end !== null);
   const [first] = ends.sort((a, b) => a.atMs - b.atMs);
-  return first ? `${minute(new Date(first.atMs).toISOString())} by ${first.by}` : unknown;
+  return first
+    ? `${minute(new Date(first.atMs).toISOString())} by ${first.by === 'rollouts' ? 'answers' : first.by}`
+    : unknown;
 }
 
 /** The last decisions, each with a link to its candidate. */

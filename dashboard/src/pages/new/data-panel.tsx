@@ -56,7 +56,7 @@ function KnownDatasets({ uploads, onChoose }: { uploads: number; onChoose: (data
   const isListed = data?.data.some(({ dataset_id }) => dataset_id === datasetId) ?? false;
   return (
     <div>
-      <Field label="Or a data set of earlier" {...(data?.has_more && { hint: `The newest ${listed}.` })}>
+      <Field label="Or an earlier data set" {...(data?.has_more && { hint: `The newest ${listed}.` })}>
         <select value={datasetId} onChange={(event) => choose(event.currentTarget.value)}>
           <option value="" disabled selected={datasetId === ''}>
             Choose …

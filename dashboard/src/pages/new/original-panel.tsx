@@ -56,7 +56,7 @@ export function OriginalPanel({ request }: { request: Body | undefined }) {
 
 function lastWords({ costUsd, rollouts }: NonNullable<Original['last']>): string {
   const cost = costUsd === null ? 'an unknown cost' : dollars(costUsd);
-  return `Last time ${cost}, ${count(rollouts)} rollouts.`;
+  return `Last time ${cost}, ${count(rollouts)} answers.`;
 }
 
 function Changes({ changes }: { changes: FieldChange[] }) {

@@ -31,7 +31,7 @@ export function JobsPanel({ known }: { known: Health }) {
               <tr>
                 <th>Job</th>
                 <th>Status</th>
-                <th class="number">Rollouts</th>
+                <th class="number">Answers</th>
                 <th class="number">Per minute</th>
                 <th>Last result</th>
                 <th>Ends about</th>

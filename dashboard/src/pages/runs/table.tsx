@@ -38,8 +38,8 @@ export function RunsTable({ runs, label = 'Runs' }: { runs: readonly Run[]; labe
             <SortHead sortKey="cost" kind="number">
               Cost
             </SortHead>
-            <SortHead sortKey="rollouts" kind="number on-wide" title="Finished rollouts, of the limit">
-              Rollouts
+            <SortHead sortKey="rollouts" kind="number on-wide" title="Finished answers, of the limit">
+              Answers
             </SortHead>
             <th class="number on-widest" title="Length of the best prompt in estimated tokens">
               Prompt

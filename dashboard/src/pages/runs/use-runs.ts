@@ -21,10 +21,10 @@ export function useRuns(view: RunsView, most: number): Resource<RunsPage> {
   return useResource(JSON.stringify(query), load, isLive ? pollMs.active : pollMs.ended);
 }
 
-/** `21 runs, $0.31, 19,402 rollouts`. */
+/** `21 runs, $0.31, 19,402 answers`. */
 export function sumsText(sums: NonNullable<RunsPage['totals']>): string {
   const { runs, total_cost_usd: cost, runs_of_unknown_cost: unpriced, rollouts } = sums;
   const more = unpriced > 0 ? ` and ${count(unpriced)} of unknown cost` : '';
   const spent = unpriced === runs ? 'unknown cost' : `${dollars(cost)}${more}`;
-  return `${count(runs)} ${runs === 1 ? 'run' : 'runs'}, ${spent}, ${count(rollouts)} rollouts`;
+  return `${count(runs)} ${runs === 1 ? 'run' : 'runs'}, ${spent}, ${count(rollouts)} answers`;
 }

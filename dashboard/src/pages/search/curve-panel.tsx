@@ -10,7 +10,7 @@ import { columnsOf, marksOf, type Axis, type Curve, type Levels } from './curve.
 import { Marks } from './curve-marks.js';
 import type { Results } from '../../data/search.js';
 
-const axes: Record<Axis, string> = { rollouts: 'Rollouts', dollars: 'Dollars', minutes: 'Minutes' };
+const axes: Record<Axis, string> = { rollouts: 'Answers', dollars: 'Dollars', minutes: 'Minutes' };
 
 /** The estimated reward, the evaluations behind it, and where the baseline stands. */
 export function CurvePanel(props: {

@@ -29,7 +29,7 @@ export function Figures(props: {
         <UnseenRows interval={job.best_reward_interval} />
         {curve.baseline !== null && <span class="stat-more">baseline {reward(curve.baseline)}</span>}
       </Stat>
-      <Stat name="Rollouts">
+      <Stat name="Answers">
         {count(Math.max(progress.rollouts_completed, curve.rollouts))}
         <Of
           limit={progress.max_rollouts}

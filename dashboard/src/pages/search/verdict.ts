@@ -50,7 +50,7 @@ export function basisWords(basis: 'heldout' | 'evaluation'): string {
 
 export function noiseWords(floor: NonNullable<Results['noise_floor']>): string {
   const { rollout_sd: sd, comparisons, reward_se: se } = floor;
-  const pairs = `${comparisons} ${comparisons === 1 ? 'comparison' : 'comparisons'} of repeated rollouts`;
+  const pairs = `${comparisons} ${comparisons === 1 ? 'comparison' : 'comparisons'} of repeated answers`;
   if (sd === 0) return `${pairs}: the same prompt got the same reward each time.`;
   return `Standard deviation ${reward(sd)} in ${pairs}; noise alone moves a mean reward by ±${reward(1.96 * se)} (95 %).`;
 }
@@ -67,7 +67,7 @@ export function judgeWords(agreement: NonNullable<Results['judge_agreement']>): 
 
 const reasons: Record<string, string> = {
   generations: 'All generations are done, or nothing new was left to try.',
-  max_rollouts: 'The rollouts of the budget are used up.',
+  max_rollouts: 'The answers of the budget are used up.',
   max_minutes: 'The minutes of the budget are used up.',
   max_cost_usd: 'The dollars of the budget are used up.',
   spend_quota_exceeded: "The day's quota of spend is used up.",

@@ -47,7 +47,7 @@ export function ChoicePanel({ session, bestId }: { session: Session; bestId: str
 function Choice({ weighed, bestId }: { weighed: Pareto['weighed']; bestId: string | null }) {
   return (
     <Panel title="To choose from">
-      <p class="how">Means over the rollouts of each evaluation. No other candidate is better in all four.</p>
+      <p class="how">Means over the answers of each evaluation. No other candidate is better in all four.</p>
       <CandidateFront label="Candidates to choose from" candidates={weighed} bestId={bestId} columns={columns} />
     </Panel>
   );

@@ -39,7 +39,7 @@ export function CandidateSummary({ candidate }: { candidate: CandidateDetail }) 
         <Stat name="All rollouts" hint="Mean over all its rollouts, tests included">
           {reward(candidate.avg_reward)}
         </Stat>
-        <Stat name="Rollouts">{count(candidate.rollout_count)}</Stat>
+        <Stat name="Answers">{count(candidate.rollout_count)}</Stat>
       </Stats>
     </>
   );

@@ -12,8 +12,8 @@ const columns: { key: SortKey | null; name: string; isNumber?: boolean }[] = [
   { key: 'status', name: 'Status' },
   { key: 'reward', name: 'Reward', isNumber: true },
   { key: 'estimate', name: 'Estimated', isNumber: true },
-  { key: 'avg_reward', name: 'All rollouts', isNumber: true },
-  { key: 'rollouts', name: 'Rollouts', isNumber: true },
+  { key: 'avg_reward', name: 'All answers', isNumber: true },
+  { key: 'rollouts', name: 'Answers', isNumber: true },
   { key: null, name: 'Decision' },
   { key: null, name: 'Parents' },
 ];

@@ -21,7 +21,7 @@ function limitsOf({ budget, algorithm, progress }: Session): LimitField[] {
       ? { name: 'num_trials', label: 'Trials', present: null, isWhole: true }
       : { name: 'generations', label: 'Generations', present: progress.total_generations, isWhole: true };
   return [
-    { name: 'max_rollouts', label: 'Rollouts', present: budget.max_rollouts, isWhole: true },
+    { name: 'max_rollouts', label: 'Answers', present: budget.max_rollouts, isWhole: true },
     { name: 'max_cost_usd', label: 'Dollars', present: budget.max_cost_usd, isWhole: false },
     { name: 'max_minutes', label: 'Minutes', present: budget.max_minutes, isWhole: false },
     steps,
