@@ -43,9 +43,9 @@ describe('each case has its code and its action', () => {
 test('an extension names its limit, the new total and the price of the difference', () => {
   const { action } = diagnoseSearch(search({ stoppedBy: 'max_rollouts', history: [0.4, 0.4, 0.8] }))!;
   expect(action!.extension).toEqual({ limit: 'max_rollouts', to: 600, costUsd: expect.closeTo(0.06, 10) });
-  expect(action!.label).toMatch(/\b200 rollouts\b.*\$0\.06/);
+  expect(action!.label).toMatch(/\b200 answers\b.*\$0\.06/);
   const graph = diagnoseSearch(search({ stoppedBy: 'max_rollouts', history: [0.4, 0.4, 0.8], isExtendable: false }))!;
-  expect(graph.action).toMatchObject({ kind: 'new_run', label: expect.stringMatching(/\b600 rollouts/) });
+  expect(graph.action).toMatchObject({ kind: 'new_run', label: expect.stringMatching(/\b600 answers/) });
 });
 
 test.each([
