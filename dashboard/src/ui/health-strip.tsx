@@ -10,9 +10,13 @@ export function HealthStrip() {
   const parts = troubles(known);
   const state = parts.length === 0 ? 'ok' : !known.service.ready || known.state === 'failing' ? 'bad' : 'warn';
   return (
-    <a class={`health-strip health-${state}`} href={link(['now'])}>
+    <a
+      class={`health-strip health-${state}`}
+      href={link(['now'])}
+      aria-label={parts.length === 0 ? 'All is well' : undefined}
+    >
       <span class="health-dot" aria-hidden="true" />
-      {parts.length === 0 ? <span class="visually-hidden">All is well</span> : <span>{parts.join(' · ')}</span>}
+      {parts.length === 0 ? <span class="health-words">All is well</span> : <span>{parts.join(' · ')}</span>}
     </a>
   );
 }

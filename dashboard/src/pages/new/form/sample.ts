@@ -8,7 +8,10 @@ export async function sampleDraft(): Promise<Draft> {
   const file = await fetch(sampleUrl);
   if (!file.ok) throw new Error(`The sample's rows are not served: ${file.status}.`);
   const { rows, prompt } = sampleOf(await file.text());
-  const { dataset_id: datasetId } = await client.value.datasets.upload(rows, { type: 'application/jsonl', name: 'Sample' });
+  const { dataset_id: datasetId } = await client.value.datasets.upload(rows, {
+    type: 'application/jsonl',
+    name: 'Sample',
+  });
   const { input, expected, scorer, model, budget } = sampleFields;
   return {
     ...emptyDraft,
