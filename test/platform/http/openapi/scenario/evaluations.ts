@@ -58,7 +58,7 @@ export async function playEvaluations(api: Recorder, { container }: Capitals): P
 async function playRows(api: Recorder): Promise<void> {
   const candidate = { messages: [{ role: 'system', content: 'Answer the question.' }] };
   const body = { dataset: { rows }, scorer: 'contains', policy, candidate };
-  await api.call('tryPrompt', { body: { ...body, rows: 2 } });
+  await api.call('tryPrompt', { body: { ...body, policy: { provider: 'local', model: 'local' }, rows: 2 } });
   const { job_id } = await api.peek<{ job_id: string }>('createEvaluation', { body });
   const path = { job_id };
   await until(
