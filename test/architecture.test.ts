@@ -123,6 +123,7 @@ const rules: Record<string, Rule> = {
       'src/util/example-models',
       'src/util/json',
       'src/util/merge-patch',
+      'src/util/sums',
     ],
     types: ['src/core', 'src/contracts', 'src/scorers'],
     packages: ['preact', '@preact/signals', 'uplot', 'eventsource-parser', 'vite'],

@@ -85,3 +85,12 @@ export function usePageList<Row, Page extends ListPage<Row>>(
   useEffect(() => list.refresh(), [list, version]);
   return list;
 }
+
+/** The row at an index, which is asked for if it is not read; undefined: not yet. */
+export function useRowAt<Row, Page extends ListPage<Row>>(list: PageList<Row, Page>, index: number): Row | undefined {
+  const row = list.state.value?.rows[index];
+  useEffect(() => {
+    if (!row) list.want(index);
+  }, [row, list, index]);
+  return row;
+}

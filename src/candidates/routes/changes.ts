@@ -18,7 +18,7 @@ export interface MeasuredRows {
   seeds: number[];
 }
 
-/** Registers what a candidate changes; `measured` null: no candidate has ablations. */
+/** The routes of a candidate's changes. `measured` null: jobs of this kind measure no edit alone. */
 export function registerChanges<Head>(
   app: App,
   deps: HttpDeps,

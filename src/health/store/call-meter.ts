@@ -31,7 +31,10 @@ interface Counter extends CallCounter {
 export class CallMeter {
   private readonly db: Pick<Db, 'orgTogether'>;
   private readonly now: () => number;
-  /** By organization; then, by provider, model and minute, those of now and what is not written. */
+  /**
+   * Counts of this minute, and those not written yet: by organization, then by provider, model and
+   * minute.
+   */
   private readonly orgs = new Map<string, Map<string, Counter>>();
   private readonly writing: Repeating;
   private readonly fail: (err: unknown) => void;

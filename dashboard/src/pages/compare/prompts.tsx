@@ -4,6 +4,7 @@ import { setQuery } from '../../util/router.js';
 import { Empty, Loading, Panel, Problem } from '../../ui/basics.js';
 import { Prompt } from '../../ui/prompt.js';
 import { letterOf, type CompareView } from './address.js';
+import { ColumnSelect } from './column-select.js';
 import { loadPrompt, loadSent } from './sides.js';
 import type { Column, Many } from './types.js';
 
@@ -19,14 +20,7 @@ export function Prompts({ many, view }: { many: Many; view: CompareView }) {
   const [before, after] = data?.prompts ?? [];
   const side = (query: 'from' | 'to', label: string, value: string) => (
     <label>
-      {label}{' '}
-      <select value={value} onChange={(event) => setQuery({ [query]: event.currentTarget.value })}>
-        {ids.map((id) => (
-          <option key={id} value={id}>
-            {letterOf(ids, id)}
-          </option>
-        ))}
-      </select>
+      {label} <ColumnSelect ids={ids} value={value} onChange={(id) => setQuery({ [query]: id })} />
     </label>
   );
   return (

@@ -1,6 +1,5 @@
-import { useEffect } from 'preact/hooks';
 import { client } from '../../data/client.js';
-import { usePageList, type ListPage, type PageList } from '../../data/page-list.js';
+import { usePageList, useRowAt, type ListPage, type PageList } from '../../data/page-list.js';
 import { count, reward, shortId, words } from '../../util/format.js';
 import { here, setQuery } from '../../util/router.js';
 import { Empty, Loading, Panel, Problem } from '../../ui/basics.js';
@@ -8,6 +7,7 @@ import { Choice } from '../../ui/choice.js';
 import { openTrace } from '../../ui/trace/from-address.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { letterOf, type CompareView, type Outcome } from './address.js';
+import { ColumnSelect } from './column-select.js';
 import type { Cell, Many, Row } from './types.js';
 
 const rowHeight = 84;
@@ -47,14 +47,12 @@ export function Rows({ many, view }: { many: Many; view: CompareView }) {
         {others.length > 1 && (
           <label>
             of{' '}
-            <select value={column ?? ''} onChange={(event) => setQuery({ of: event.currentTarget.value || null })}>
-              <option value="">any column</option>
-              {ids.map((id) => (
-                <option key={id} value={id}>
-                  {letterOf(ids, id)}
-                </option>
-              ))}
-            </select>
+            <ColumnSelect
+              ids={ids}
+              value={column ?? ''}
+              any="any column"
+              onChange={(id) => setQuery({ of: id || null })}
+            />
           </label>
         )}
         <input
@@ -112,10 +110,7 @@ function Matrix({ many, list, total }: { many: Many; list: Rows; total: number }
 }
 
 function RowCells({ list, index, heads }: { list: Rows; index: number; heads: string[] }) {
-  const row = list.state.value?.rows[index];
-  useEffect(() => {
-    if (!row) list.want(index);
-  }, [row, list, index]);
+  const row = useRowAt(list, index);
   if (!row)
     return (
       <div role="cell" class="matrix-cell quiet">

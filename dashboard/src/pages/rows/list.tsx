@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useRowAt } from '../../data/page-list.js';
 import type { RowList } from '../../data/rows/list.js';
 import type { Row, RowAnswer } from '../../data/rows/types.js';
 import { ReviewMark } from '../../ui/review/mark.js';
@@ -48,10 +48,7 @@ export function RowTable(props: {
 
 function RowLine(props: { jobId: string; list: RowList; index: number; hasBaseline: boolean }) {
   const { jobId, list, index, hasBaseline } = props;
-  const row = list.state.value?.rows[index];
-  useEffect(() => {
-    if (!row) list.want(index);
-  }, [row, list, index]);
+  const row = useRowAt(list, index);
   if (!row)
     return (
       <span role="cell" class="quiet">

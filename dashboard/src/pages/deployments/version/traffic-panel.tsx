@@ -1,4 +1,5 @@
 import type { Answer } from '../../../../../src/client/index.js';
+import { sumOf } from '../../../../../src/util/sums.js';
 import { client } from '../../../data/client.js';
 import { useResource } from '../../../data/resource.js';
 import { count, dollars, milliseconds, reward } from '../../../util/format.js';
@@ -78,10 +79,9 @@ async function load(id: string, name: string, span: Span, signal: AbortSignal) {
 
 /** What the span has in all. The slowest period stands for its latencies. */
 function Sums({ periods }: { periods: HistoryHours }) {
-  const requests = sumOf(periods.map((period) => period.requests));
-  const errors = sumOf(periods.map((period) => period.errors));
-  const costs = periods.map(({ usage }) => usage.total_cost_usd);
-  const cost = costs.some((each) => each === null) ? null : sumOf(costs.map((each) => each!));
+  const requests = sumOf(periods, (period) => period.requests)!;
+  const errors = sumOf(periods, (period) => period.errors)!;
+  const cost = sumOf(periods, ({ usage }) => usage.total_cost_usd);
   const most = (latency: 'p50' | 'p95') =>
     Math.max(...periods.map((period) => period.latency_ms[latency] ?? 0)) || null;
   return (
@@ -98,8 +98,6 @@ function Sums({ periods }: { periods: HistoryHours }) {
     </Stats>
   );
 }
-
-const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 type HistoryHours = Answer<'getDeploymentHistory'>['data'];
 
