@@ -18,7 +18,7 @@ export interface MeasuredRows {
   seeds: number[];
 }
 
-/** The routes of a candidate's changes. `measured` null: jobs of this kind measure no edit alone. */
+/** The routes of a candidate's changes. `measured` null: jobs of the kind measure no edit alone. */
 export function registerChanges<Head>(
   app: App,
   deps: HttpDeps,
