@@ -144,7 +144,9 @@ const summary = {
     .describe('Of the runs that began in this month (UTC). One whose job is open counts with its whole budget.'),
   paused: z.boolean(),
   paused_in_temporal: z.boolean().describe('Whether an operator has paused it in Temporal, where it stays so.'),
-  next_run_at: timestamp.nullable().describe('null: it is paused, or Temporal does not say.'),
+  next_run_at: timestamp
+    .nullable()
+    .describe('null: it is paused, or Temporal does not have the schedule as it is now, or does not say.'),
   tags: labelViewFields.tags,
   metadata: labelViewFields.metadata,
   notes: labelViewFields.notes,

@@ -15,13 +15,17 @@ type Summary = z.output<typeof schedulesSchema>['data'][number];
 const concurrency = 20;
 const seeMs = 2_000;
 
-/** What Temporal says of schedules, by their ids; none of those that it says nothing of in time. */
+/**
+ * What Temporal says of schedules, by their ids; none of those that it does not have as they are,
+ * or says nothing of in time.
+ */
 export async function seeSchedules(
   { scheduler, log }: Pick<HttpDeps, 'scheduler' | 'log'>,
   rows: readonly ScheduleRow[],
 ): Promise<Map<string, SeenSchedule>> {
   const seen = new Map<string, SeenSchedule>();
-  const looks = mapLimited([...rows], concurrency, async ({ scheduleId }) => {
+  const synced = rows.filter(({ isSynced }) => isSynced);
+  const looks = mapLimited(synced, concurrency, async ({ scheduleId }) => {
     const found = await scheduler.see(scheduleId);
     if (found) seen.set(scheduleId, found);
   });

@@ -19,6 +19,8 @@ export interface ScheduleRow extends ScheduleRef, Record<string, unknown> {
   keyId: string | null;
   createdBy: NamedKey;
   version: number;
+  /** Whether Temporal has this version. */
+  isSynced: boolean;
   createdAt: Date;
   /** Dollars of the ended runs that began in this UTC month, and those that open ones may cost. */
   spentUsd: number;
@@ -28,7 +30,7 @@ export interface ScheduleRow extends ScheduleRef, Record<string, unknown> {
 const thisMonth = `date_trunc('month', now() at time zone 'utc')::date`;
 
 const columns = `s.id as "scheduleId", s.org_id as "orgId", s.name, s.spec, s.paused, s.key_id as "keyId",
-  ${keyOf('s.key_id')} as "createdBy", s.version, s.created_at as "createdAt",
+  ${keyOf('s.key_id')} as "createdBy", s.version, coalesce(s.synced like s.version || ' %', false) as "isSynced", s.created_at as "createdAt",
   case when s.month = ${thisMonth} then s.month_usd else 0 end as "spentUsd",
   coalesce((select sum(r.budget_usd) from schedule_runs r
              where r.schedule_id = s.id and r.status = 'started' and r.spent_usd is null and r.month = ${thisMonth}), 0)

@@ -15,6 +15,7 @@ import { finishJob, recordDecision } from '../../../src/jobs/store/decisions/rec
 import type { CommandedJob, Commander } from '../../../src/platform/temporal/commands.js';
 import type { Scheduler, SeenSchedule } from '../../../src/platform/temporal/schedules.js';
 import type { ScheduleRef } from '../../../src/schedules/store/schedules.js';
+import { markSynced, readWanted } from '../../../src/schedules/store/synced.js';
 import { decideCommands } from '../../../workflows/jobs/commands.js';
 import { logLevel } from '../../support/environment.js';
 import { createDatabase } from '../../support/servers/embedded.js';
@@ -117,10 +118,20 @@ export async function finish(
 class FakeScheduler implements Scheduler {
   /** Those that Temporal was told of. */
   synced: string[] = [];
+  isReachable = true;
 
-  async sync({ scheduleId }: ScheduleRef): Promise<void> {
+  private readonly db: Db;
+
+  constructor(db: Db) {
+    this.db = db;
+  }
+
+  async sync({ orgId, scheduleId }: ScheduleRef): Promise<void> {
     this.synced.push(scheduleId);
-    return Promise.resolve();
+    if (!this.isReachable) throw new Error('Temporal is not reachable');
+    const wanted = await this.db.org(orgId, (tx) => readWanted(tx, scheduleId));
+    const written = { version: wanted!.version, installation: 'fake queue', digest: '' };
+    await this.db.org(orgId, (tx) => markSynced(tx, scheduleId, written));
   }
 
   see(): Promise<SeenSchedule | null> {
@@ -166,7 +177,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}, databaseUrl?:
   const db = connect(url, log, 8);
   const notifications = listen(url, log);
   const commander = new FakeCommander(db);
-  const scheduler = new FakeScheduler();
+  const scheduler = new FakeScheduler(db);
   const shutdown = new AbortController();
   const [key, otherKey] = [`key-${randomUUID()}`, `key-${randomUUID()}`];
   await ensureBootstrapKey(db, secretKey, 'default', key);

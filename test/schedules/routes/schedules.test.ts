@@ -121,6 +121,14 @@ describe('a create', () => {
 });
 
 describe('a change', () => {
+  test('that Temporal does not have yet says no next run', async () => {
+    const id = await made('support', weekly);
+    it.http.scheduler.isReachable = false;
+    expect((await change(id, { cron: '0 5 * * *' })).body).toMatchObject({ cron: '0 5 * * *', next_run_at: null });
+    it.http.scheduler.isReachable = true;
+    expect((await change(id, { cron: '0 6 * * *' })).body.next_run_at).toBe('2030-01-01T03:00:00.000Z');
+  });
+
   test('keeps what it does not name, and replaces one time by another', async () => {
     const id = await made('support', { ...weekly, timezone: 'Europe/Berlin', tags: ['a'], max_cost_usd_per_month: 1 });
     const cron = await change(id, { cron: '*/10 * * * *' });
