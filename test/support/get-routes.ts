@@ -41,8 +41,11 @@ const errors = ['401', '403', '404', '422', '503'];
 /** Parameters of a page of outputs, which are refused without them. */
 const ofOutputs = {
   path: /\/offline\/jobs\/[^/?]+\/results$/,
-  names: ['limit', 'offset', 'group', 'expected', 'answered', 'other_answers', 'feedback', 'q'],
+  names: ['limit', 'offset', 'group', 'expected', 'answered', 'other_answers', 'feedback', 'review', 'q'],
 };
+
+/** What a path of a search ends in that takes one of its candidates. */
+const ofCandidates = /\/(rows|request)\b.*$/;
 
 /** 404 for some ids: not every version is rolled out, and labels and versions are of names. */
 const mayLack = /\/rollout$|\/dep_\w+\/prompt\?(label|version)=/;
@@ -154,10 +157,10 @@ export async function walkGetRoutes(
     if (schema.type === 'boolean') return ['true', 'false'];
     if (schema.type === 'integer') return [String(schema.minimum ?? 1)];
     if (schema.format === 'date-time') return [new Date().toISOString()];
-    if (name === 'candidate_id')
-      return (await reader.column(path.replace(/\/rows.*$/, '/candidates'), 'candidate_id')).slice(0, 2);
+    if (name === 'candidate_id' && ofCandidates.test(path))
+      return (await reader.column(path.replace(ofCandidates, '/candidates'), 'candidate_id')).slice(0, 2);
     if (name === 'cursor') {
-      const page = await reader.json<{ next_cursor: string | null }>(`${path}?limit=1`);
+      const page = await reader.json<{ next_cursor: string | null }>(`${path}${path.includes('?') ? '&' : '?'}limit=1`);
       return page.next_cursor === null ? [] : [page.next_cursor];
     }
     const value = queries[name];

@@ -183,8 +183,9 @@ function idsOf(jobs: readonly string[]): Record<string, Ids> {
   };
 }
 
-const walk = (jobs: readonly string[]) =>
-  walkGetRoutes(on.service, idsOf(jobs), {
+async function walk(jobs: readonly string[]) {
+  const [candidateId] = await new ApiReader(on.service).column(`${sessions}/${jobs[0]!}/candidates`, 'candidate_id');
+  return walkGetRoutes(on.service, idsOf(jobs), {
     kind: 'optimization',
     system_id: 'any',
     system_name: 'any',
@@ -195,6 +196,15 @@ const walk = (jobs: readonly string[]) =>
     correlation_id: traffic!.calls[0]!.correlationId,
     a: jobs[0]!,
     b: jobs[0]!,
+    ids: jobs.slice(0, 2).join(','),
+    baseline: jobs[0]!,
+    column: jobs[1]!,
+    job_id: jobs[0]!,
+    candidate_id: candidateId!,
+    against: 'parent',
+    by: 'any',
+    dataset: 'any',
+    model: 'any',
     org_id: 'default',
     created_by: 'any',
     label: 'production',
@@ -206,6 +216,7 @@ const walk = (jobs: readonly string[]) =>
     min_reward: '0',
     max_reward: '1',
   });
+}
 
 /** Compares every job with itself; returns the statuses with the number of seeds without a tie. */
 const compareAll = (jobs: readonly string[]) =>
