@@ -1,6 +1,7 @@
 import { beforeAll, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { browserOfFile, isTooWide, violations } from '../support/browser.js';
+import { gate } from '../support/gate.js';
 import { createEvaluation, createSession, ended } from '../support/jobs-over-http.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
@@ -61,6 +62,24 @@ test('shows what is still wrong, by group and by label, and makes a data set of 
     .getByRole('complementary', { name: /^Review of Row/ })
     .getByRole('region', { name: 'Trace' })
     .waitFor();
+});
+
+test('a text that is being typed stays when new rows arrive', async () => {
+  const page = await open(on.service, `#/sessions/${id}?tab=rows`);
+  await lines(page).nth(1).waitFor();
+  const held = gate();
+  await page.route(/\/rows\?/, async (answer) => {
+    await held.opened;
+    await answer.continue();
+  });
+  const failing = await countOf(page, 'Still wrong');
+  await group(page, 'Still wrong').click();
+  await page.getByRole('searchbox').fill('rule 3');
+  held.open();
+  await page.getByRole('status').getByText(`${failing} rows`).waitFor();
+  expect(await page.getByRole('searchbox').inputValue()).toBe('rule 3');
+  await page.getByRole('searchbox').press('Enter');
+  await page.waitForURL(/group=failing&q=rule\+3/);
 });
 
 test('of an evaluation have one answer each', async () => {

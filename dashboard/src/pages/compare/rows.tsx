@@ -4,6 +4,7 @@ import { count, reward, shortId, words } from '../../util/format.js';
 import { here, setQuery } from '../../util/router.js';
 import { Empty, Loading, Panel, Problem } from '../../ui/basics.js';
 import { Choice } from '../../ui/choice.js';
+import { SearchField } from '../../ui/search-field.js';
 import { openTrace } from '../../ui/trace/from-address.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { letterOf, type CompareView, type Outcome } from './address.js';
@@ -55,14 +56,7 @@ export function Rows({ many, view }: { many: Many; view: CompareView }) {
             />
           </label>
         )}
-        <input
-          type="search"
-          aria-label="Search rows"
-          placeholder="Search texts and answers"
-          value={q}
-          maxLength={500}
-          onChange={(event) => setQuery({ q: event.currentTarget.value || null })}
-        />
+        <SearchField value={q} onSearch={(text) => setQuery({ q: text || null })} />
         {state && <span class="quiet" role="status">{`${count(state.total)} rows`}</span>}
         {(outcome !== null || column !== null || q !== '') && (
           <a href={here({ rows: null, of: null, q: null })}>All rows</a>

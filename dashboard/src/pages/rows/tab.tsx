@@ -3,8 +3,10 @@ import { useResource } from '../../data/resource.js';
 import { usePageList } from '../../data/page-list.js';
 import { rowsOf } from '../../data/rows/source.js';
 import type { Row, RowsFilter, RowsPage } from '../../data/rows/types.js';
+import { useLast } from '../../ui/hooks/use-last.js';
 import { useMedia } from '../../ui/hooks/use-media.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
+import { SearchField } from '../../ui/search-field.js';
 import { here, route, setQuery } from '../../util/router.js';
 import { Bar } from './bar.js';
 import { chipsOf, filterOf, noFilter } from './filter.js';
@@ -39,40 +41,51 @@ export function RowsTab(props: {
     JSON.stringify(summary?.groups),
   );
   const state = list.state.value;
-  if (!summary || !state)
-    return error || list.error.value ? <Problem error={error ?? list.error.value} /> : <Loading />;
-  const { hasBaseline, total } = state;
+  const found = useLast(jobId, summary && state ? { ...summary, hasBaseline: state.hasBaseline } : undefined);
+  const failure = error ?? list.error.value;
   const asked = Number(route.value.query.get('row') ?? NaN);
   const shown = Number.isInteger(asked) ? asked : null;
+  const hasFilter = Object.keys(filter).length > 0;
   // On a phone the open row covers the list.
   const isCovered = shown !== null && isNarrow;
   return (
     <div class={shown === null ? 'rows' : 'rows rows-reviewed'}>
-      <Problem error={error ?? list.error.value} />
-      <div inert={isCovered}>
-        <Groups summary={summary} filter={filter} hasBaseline={hasBaseline} />
-      </div>
+      <Problem error={failure} />
+      <div inert={isCovered}>{found && <Groups summary={found} filter={filter} hasBaseline={found.hasBaseline} />}</div>
       <div class="rows-main" inert={isCovered}>
-        {summary.table && <LabelTable table={summary.table} filter={filter} />}
-        {summary.clusters.length > 1 && <Clusters clusters={summary.clusters} filter={filter} />}
+        {found?.table && <LabelTable table={found.table} filter={filter} />}
+        {found && found.clusters.length > 1 && <Clusters clusters={found.clusters} filter={filter} />}
         <Search filter={filter} />
-        <Bar
-          key={key}
-          jobId={jobId}
-          source={source}
-          filter={filter}
-          state={state}
-          reviewed={summary.reviews}
-          hasDataset={hasDataset}
-          giveHint={giveHint}
-        />
-        {total === 0 ? (
-          <Empty>{Object.keys(filter).length === 0 ? 'No row is finished yet.' : 'No row passes the filter.'}</Empty>
+        {summary && state ? (
+          <>
+            <Bar
+              key={key}
+              jobId={jobId}
+              source={source}
+              filter={filter}
+              state={state}
+              reviewed={summary.reviews}
+              hasDataset={hasDataset}
+              giveHint={giveHint}
+            />
+            {state.total === 0 ? (
+              <Empty>{hasFilter ? 'No row passes the filter.' : 'No row is finished yet.'}</Empty>
+            ) : (
+              <RowTable
+                key={`table ${key}`}
+                jobId={jobId}
+                list={list}
+                total={state.total}
+                hasBaseline={state.hasBaseline}
+                shown={shown}
+              />
+            )}
+          </>
         ) : (
-          <RowTable key={key} jobId={jobId} list={list} total={total} hasBaseline={hasBaseline} shown={shown} />
+          !failure && <Loading />
         )}
       </div>
-      {shown !== null && (
+      {shown !== null && summary && state && (
         <RowReview key={key} jobId={jobId} list={list} seed={shown} summary={summary} onSaved={() => void reload()} />
       )}
     </div>
@@ -84,14 +97,7 @@ function Search({ filter }: { filter: RowsFilter }) {
   const chips = chipsOf(filter);
   return (
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-      <input
-        type="search"
-        aria-label="Search rows"
-        placeholder="Search texts and answers"
-        value={filter.q ?? ''}
-        maxLength={500}
-        onChange={(event) => setQuery({ q: event.currentTarget.value || null })}
-      />
+      <SearchField value={filter.q ?? ''} onSearch={(text) => setQuery({ q: text || null })} />
       {chips.map(({ text, without }) => (
         <span key={text} class="column-chip row-chip">
           <bdi>{text}</bdi>
