@@ -294,7 +294,8 @@ class AsyncReviews(_Collection):
     async def queue(self, job_id: str, **query: Any) -> t.ReviewQueue:
         """What is to be reviewed next, and how much is done and left."""
         wanted = {"job_id": job_id, **query}
-        return cast(t.ReviewQueue, await self._http.json(requests.call("GET", f"{self._collection}/queue", query=wanted)))
+        call = requests.call("GET", f"{self._collection}/queue", query=wanted)
+        return cast(t.ReviewQueue, await self._http.json(call))
 
 
 class AsyncDatasets(_Collection):

@@ -15,7 +15,7 @@ class Labels(TypedDict, total=False):
     webhook_url: str
 
 
-class JobRequest(Labels, total=False):
+class RunRequest(Labels, total=False):
     """Fields that sessions and evaluations share."""
 
     container_url: str
@@ -33,7 +33,7 @@ class JobRequest(Labels, total=False):
     budget: Mapping[str, Any]
 
 
-class SessionRequest(JobRequest, total=False):
+class SessionRequest(RunRequest, total=False):
     """A session: the fields of `policy_optimization`, and its labels."""
 
     algorithm: str
@@ -50,7 +50,7 @@ class SessionRequest(JobRequest, total=False):
     correlation_id: str
 
 
-class EvaluationRequest(JobRequest, total=False):
+class EvaluationRequest(RunRequest, total=False):
     app_id: str
     seeds: Seeds
     candidate: Mapping[str, Any]
