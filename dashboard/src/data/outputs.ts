@@ -31,13 +31,13 @@ export class Outputs {
     return this.texts.get(traceId);
   }
 
-  /** Asks for the texts of a result unless they are there; `index`: its place in all results. */
+  /** Asks for the texts of a result unless they are there; `index`: of all results. */
   want(traceId: string, index: number): void {
     const page = pageOf(index);
     if (!this.texts.has(traceId) && !this.failed.has(page)) this.ask(page);
   }
 
-  /** Whether the texts of the result at a place could not be read. */
+  /** Whether the texts of the result at an index could not be read. */
   hasFailed(index: number): boolean {
     return this.failed.has(pageOf(index));
   }

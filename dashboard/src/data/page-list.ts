@@ -28,7 +28,7 @@ export class PageList<Row, Page extends ListPage<Row>> {
     this.stopping.abort();
   }
 
-  /** Asks for pages up to the row at a place. */
+  /** Asks for pages up to the row at an index. */
   want(index: number): void {
     this.wanted = Math.max(this.wanted, index);
     const next = this.state.value?.next ?? null;

@@ -58,7 +58,7 @@ export async function startEvaluation(
   return (await client.createEvaluation(evaluationRequest(fields, prompt, options))).id;
 }
 
-/** The result at a place of the list of results, with its texts; undefined: there is none. */
+/** The result at an index of the list of results, with its texts; undefined: there is none. */
 export async function evaluationTexts(client: Ratchet, id: string, offset: number) {
   const query = { include: 'outputs', limit: 1, offset } as const;
   return (await client.request('getEvaluationResults', { path: { job_id: id }, query })).results[0];

@@ -25,7 +25,7 @@ export function compareWithBaseline(columns: readonly Column[], baseline: number
 }
 
 export interface PlacedPair {
-  /** Places of the columns. */
+  /** Indexes of the columns. */
   a: number;
   b: number;
   pair: ComparedPair | null;
@@ -33,9 +33,9 @@ export interface PlacedPair {
 
 /** Each column against each before it. */
 export function compareAll(columns: readonly Column[]): PlacedPair[] {
-  const places = columns.flatMap((_, b) => columns.slice(0, b).map((_, a) => ({ a, b })));
-  const pairs = corrected(places.map(({ a, b }) => compare(columns[a]!, columns[b]!)));
-  return places.map((place, at) => ({ ...place, pair: pairs[at]! }));
+  const indexPairs = columns.flatMap((_, b) => columns.slice(0, b).map((_, a) => ({ a, b })));
+  const pairs = corrected(indexPairs.map(({ a, b }) => compare(columns[a]!, columns[b]!)));
+  return indexPairs.map((indexes, at) => ({ ...indexes, pair: pairs[at]! }));
 }
 
 const compare = (a: Column, b: Column): SeedComparison | null =>

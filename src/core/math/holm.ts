@@ -5,10 +5,10 @@
  * a difference keeps the chance of any false one among them within `level`.
  */
 export function holm(ps: readonly number[]): number[] {
-  const places = ps.map((_, at) => at).sort((left, right) => ps[left]! - ps[right]!);
+  const ascending = ps.map((_, at) => at).sort((left, right) => ps[left]! - ps[right]!);
   const corrected = ps.map(() => 1);
   let most = 0;
-  for (const [rank, at] of places.entries()) {
+  for (const [rank, at] of ascending.entries()) {
     most = Math.max(most, Math.min(1, (ps.length - rank) * ps[at]!));
     corrected[at] = most;
   }

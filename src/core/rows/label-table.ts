@@ -69,7 +69,7 @@ export function answerReader({ answers }: LabelTable): (answer: string) => strin
 /** The cells with rows, in the order of the table; rows without an answer are left out. */
 export function labelCells(table: LabelTable, rows: readonly Answered[]): LabelCell[] {
   const read = answerReader(table);
-  const [rowAt, columnAt] = [placesOf(table.labels), placesOf(table.answers)];
+  const [rowAt, columnAt] = [indexesOf(table.labels), indexesOf(table.answers)];
   const cells = new Map<string, LabelCell>();
   for (const { expected, answer } of rows) {
     if (expected === null || answer === null || !rowAt.has(expected)) continue;
@@ -79,12 +79,12 @@ export function labelCells(table: LabelTable, rows: readonly Answered[]): LabelC
     if (cell) cell.count += 1;
     else cells.set(key, { expected, answered, count: 1 });
   }
-  const place = ({ expected, answered }: LabelCell) =>
+  const order = ({ expected, answered }: LabelCell) =>
     rowAt.get(expected)! * (mostLabels + 1) + (answered === null ? mostLabels : columnAt.get(answered)!);
-  return [...cells.values()].sort((left, right) => place(left) - place(right));
+  return [...cells.values()].sort((left, right) => order(left) - order(right));
 }
 
-const placesOf = (texts: readonly string[]) => new Map(texts.map((text, place) => [text, place]));
+const indexesOf = (texts: readonly string[]) => new Map(texts.map((text, index) => [text, index]));
 
 /** Texts with their counts, the most frequent first, else by the text. */
 function byCount(texts: readonly string[]): [string, number][] {

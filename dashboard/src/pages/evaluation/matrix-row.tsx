@@ -7,11 +7,11 @@ import { isActive } from '../../data/job.js';
 import type { Column, Result } from '../../data/evaluation/types.js';
 
 /** A row of the matrix; asks for its texts when it comes into view. */
-export function MatrixRow(props: { row: Row; columns: Column[]; outputs: Outputs[]; places: Map<string, number>[] }) {
-  const { row, columns, outputs, places } = props;
+export function MatrixRow(props: { row: Row; columns: Column[]; outputs: Outputs[]; indexes: Map<string, number>[] }) {
+  const { row, columns, outputs, indexes } = props;
   useEffect(() => {
     for (const [n, cell] of row.cells.entries())
-      if (cell) outputs[n]!.want(cell.trace_id, places[n]!.get(cell.trace_id)!);
+      if (cell) outputs[n]!.want(cell.trace_id, indexes[n]!.get(cell.trace_id)!);
   }, [row, outputs]);
   for (const { version } of outputs) void version.value;
   const texts = row.cells.map((cell, n) => (cell ? outputs[n]!.of(cell.trace_id) : undefined));
@@ -36,7 +36,7 @@ export function MatrixRow(props: { row: Row; columns: Column[]; outputs: Outputs
               id={job.job_id}
               result={row.cells[n]}
               texts={texts[n]}
-              isUnread={outputs[n]!.hasFailed(places[n]!.get(row.cells[n].trace_id)!)}
+              isUnread={outputs[n]!.hasFailed(indexes[n]!.get(row.cells[n].trace_id)!)}
             />
           ) : (
             <span class="quiet">{isActive(job.status) ? 'not finished' : 'not of this evaluation'}</span>

@@ -40,7 +40,7 @@ export function Matrix({ columns }: { columns: Column[] }) {
   const outputs = useOutputs(columns.map(({ job }) => job.job_id));
   const all = useMemo(() => rowsOf(columns), [columns]);
   const rows = useMemo(() => chooseRows(all, filter, sort), [all, filter, sort]);
-  const places = useMemo(() => columns.map(placesOf), [columns]);
+  const indexes = useMemo(() => columns.map(indexesOf), [columns]);
   return (
     <>
       <div class="filters">
@@ -67,7 +67,7 @@ export function Matrix({ columns }: { columns: Column[] }) {
                 row={rows[index]!}
                 columns={columns}
                 outputs={outputs}
-                places={places}
+                indexes={indexes}
               />
             )}
           />
@@ -77,7 +77,7 @@ export function Matrix({ columns }: { columns: Column[] }) {
   );
 }
 
-const placesOf = ({ results }: Column) => new Map(results.map(({ trace_id }, index) => [trace_id, index]));
+const indexesOf = ({ results }: Column) => new Map(results.map(({ trace_id }, index) => [trace_id, index]));
 
 function Select<Name extends string>(props: {
   label: string;

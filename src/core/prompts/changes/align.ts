@@ -84,11 +84,11 @@ export function lineKey(text: string): string | null {
 function pairSimilar(before: readonly string[], after: readonly string[], partner: number[]): void {
   const [left, right] = unmatched(before, partner);
   if (left.length * right.length > mostCompared) return;
-  const placeBefore = placesOf(before.length, new Map(partner.flatMap((from, to) => (from < 0 ? [] : [[from, to]]))));
-  const placeAfter = placesOf(after.length, new Map(partner.flatMap((from, to) => (from < 0 ? [] : [[to, to]]))));
+  const indexBefore = indexesOf(before.length, new Map(partner.flatMap((from, to) => (from < 0 ? [] : [[from, to]]))));
+  const indexAfter = indexesOf(after.length, new Map(partner.flatMap((from, to) => (from < 0 ? [] : [[to, to]]))));
   const pairs = right.flatMap((to) =>
     left
-      .filter((from) => placeBefore[from] === placeAfter[to])
+      .filter((from) => indexBefore[from] === indexAfter[to])
       .map((from) => ({ from, to, share: commonShare(before[from]!, after[to]!) })),
   );
   const taken = new Set<number>();
@@ -101,7 +101,7 @@ function pairSimilar(before: readonly string[], after: readonly string[], partne
 }
 
 /** For each index the number of the last matched text before it; -1: none. */
-function placesOf(length: number, matched: ReadonlyMap<number, number>): number[] {
+function indexesOf(length: number, matched: ReadonlyMap<number, number>): number[] {
   let last = -1;
   return Array.from({ length }, (_, index) => (last = matched.get(index) ?? last));
 }
@@ -118,19 +118,19 @@ function removals(before: readonly string[], partner: readonly number[]): ListEd
   return unmatched(before, partner)[0].map((from) => ({ kind: 'removed', from, to: null }));
 }
 
-/** By place in the later list; a removed text stands after what was before it. */
+/** By index in the later list; a removed text stands after what was before it. */
 function inOrder(edits: ListEdit[], partner: readonly number[]): ListEdit[] {
   const toOf = new Map(partner.flatMap((from, to) => (from < 0 ? [] : [[from, to]])));
-  const placeOf = ({ from, to }: ListEdit): number => {
+  const indexOf = ({ from, to }: ListEdit): number => {
     if (to !== null) return to;
     for (let index = from; index >= 0; index -= 1) {
-      const place = toOf.get(index);
-      if (place !== undefined) return place + 0.5;
+      const next = toOf.get(index);
+      if (next !== undefined) return next + 0.5;
     }
     return -0.5;
   };
   return edits
-    .map((edit) => ({ edit, place: placeOf(edit) }))
-    .sort((one, other) => one.place - other.place)
+    .map((edit) => ({ edit, index: indexOf(edit) }))
+    .sort((one, other) => one.index - other.index)
     .map(({ edit }) => edit);
 }

@@ -21,10 +21,10 @@ export function markedText(before: string, after: string): MarkedSentence[] {
   const edits = listEdits(old.sentences, now.sentences);
   const byPlace = new Map(edits.flatMap((edit) => (edit.to === null ? [] : [[edit.to, edit]])));
   const gone = removedByPredecessor(old.sentences.length, edits);
-  const removed = (place: number): MarkedSentence[] =>
-    (gone.get(place) ?? []).map((from) => ({
+  const removed = (index: number): MarkedSentence[] =>
+    (gone.get(index) ?? []).map((from) => ({
       kind: 'removed',
-      space: place < 0 && now.spaces[0] === '' ? '' : ' ',
+      space: index < 0 && now.spaces[0] === '' ? '' : ' ',
       text: old.sentences[from]!,
       words: null,
     }));
@@ -36,17 +36,17 @@ export function markedText(before: string, after: string): MarkedSentence[] {
   return [...removed(-1), ...marked, { kind: 'same', space: now.spaces.at(-1)!, text: '', words: null }];
 }
 
-/** Removed indexes of the earlier list by the place of what is before them; -1: nothing is. */
+/** Removed indexes of the earlier list by the index of what is before them; -1: nothing is. */
 function removedByPredecessor(length: number, edits: readonly ListEdit[]): Map<number, number[]> {
   const indexes = Array.from({ length }, (_, index) => String(index));
   const origins = applyEdits(indexes, edits, ({ from }) => String(from ?? -1));
-  const placeOf = new Map(origins.map((origin, to) => [Number(origin), to]));
+  const indexOf = new Map(origins.map((origin, to) => [Number(origin), to]));
   const gone = new Map<number, number[]>();
-  let place = -1;
+  let index = -1;
   for (let from = 0; from < length; from += 1) {
-    const to = placeOf.get(from);
-    if (to !== undefined) place = to;
-    else gone.set(place, [...(gone.get(place) ?? []), from]);
+    const to = indexOf.get(from);
+    if (to !== undefined) index = to;
+    else gone.set(index, [...(gone.get(index) ?? []), from]);
   }
   return gone;
 }

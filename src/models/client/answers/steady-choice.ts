@@ -24,7 +24,7 @@ export class SteadyChoice {
   /** Whether a text has come in a delta: then a message repeats it. */
   private hasDelta = false;
   /** The call that the provider means by an index: the last one under it. */
-  private readonly places = new Map<unknown, number>();
+  private readonly slots = new Map<unknown, number>();
 
   /** Corrects a chunk's choice in place; whether it was in OpenAI's form already. */
   correct(choice: Json): boolean {
@@ -95,7 +95,7 @@ export class SteadyChoice {
     const slot = known ?? this.calls.length;
     const call = this.calls[slot] ?? { id, name, text: '' };
     this.calls[slot] = call;
-    this.places.set(given['index'] ?? null, slot);
+    this.slots.set(given['index'] ?? null, slot);
     const isRepeated = text !== '' && text === call.text && isWhole(text);
     const added = isRepeated ? '' : text;
     call.text += added;
@@ -123,13 +123,13 @@ export class SteadyChoice {
   private slotOf(index: unknown, { id, name, text }: ToolCall, at: number, first: number): number | null {
     const byId = id === null ? undefined : this.byId.get(id);
     const ofId = byId === undefined ? undefined : this.calls[byId];
-    const place = this.places.get(index);
+    const known = this.slots.get(index);
     // Some give every call one id: whole arguments under a new index are another call.
     const isCopy =
-      ofId && index !== null && place !== byId && name !== null && isWhole(ofId.text) && text !== ofId.text;
+      ofId && index !== null && known !== byId && name !== null && isWhole(ofId.text) && text !== ofId.text;
     if (byId !== undefined && !isCopy) return byId;
-    if (isCopy) return place ?? null;
-    const slot = index === null ? this.calls.length - 1 : (this.places.get(index) ?? -1);
+    if (isCopy) return known ?? null;
+    const slot = index === null ? this.calls.length - 1 : (this.slots.get(index) ?? -1);
     const call = this.calls[slot];
     if (!call) return null;
     const isOther = id !== null && call.id !== null && name !== null;

@@ -29,7 +29,7 @@ export class ResponseOutput {
   private readonly id: string;
   private readonly items: Item[] = [];
   /** Positions of the items: `message`, `reasoning`, or the index of a tool call. */
-  private readonly places = new Map<string | number, number>();
+  private readonly indexes = new Map<string | number, number>();
 
   /** `id`: that of the response, from which the items have theirs. */
   constructor(id: string) {
@@ -67,10 +67,10 @@ export class ResponseOutput {
 
   private addText(of: 'message' | 'reasoning', type: PartType, piece: string, logprobs: unknown[]): FormEvent[] {
     const events: FormEvent[] = [];
-    const place = this.placeOf(of, (id) => ({ id, type: of, parts: [] }), events);
-    const item = this.items[place] as Extract<Item, { parts: Part[] }>;
+    const index = this.indexOf(of, (id) => ({ id, type: of, parts: [] }), events);
+    const item = this.items[index] as Extract<Item, { parts: Part[] }>;
     let at = item.parts.findIndex((part) => part.type === type);
-    const where = () => ({ item_id: item.id, output_index: place, content_index: at });
+    const where = () => ({ item_id: item.id, output_index: index, content_index: at });
     if (at === -1) {
       at = item.parts.push({ type, text: '', logprobs: [] }) - 1;
       events.push({ type: 'response.content_part.added', ...where(), part: shownPart(item.parts[at]!) });
@@ -83,38 +83,38 @@ export class ResponseOutput {
     return events;
   }
 
-  private addCall({ index, id, name, arguments: piece }: CallPiece): FormEvent[] {
+  private addCall({ index: callIndex, id, name, arguments: piece }: CallPiece): FormEvent[] {
     const events: FormEvent[] = [];
-    const place = this.placeOf(
-      index,
+    const index = this.indexOf(
+      callIndex,
       (own) => ({ id: own, type: 'function_call', callId: id ?? own, name: name ?? '', arguments: '' }),
       events,
     );
-    const item = this.items[place] as Extract<Item, { type: 'function_call' }>;
+    const item = this.items[index] as Extract<Item, { type: 'function_call' }>;
     if (item.name === '' && name !== null) item.name = name;
     item.arguments += piece;
-    const where = { item_id: item.id, output_index: place };
+    const where = { item_id: item.id, output_index: index };
     if (piece !== '') events.push({ type: 'response.function_call_arguments.delta', ...where, delta: piece });
     return events;
   }
 
   /** The position of an item, which is new at its first piece. */
-  private placeOf(key: string | number, make: (id: string) => Item, events: FormEvent[]): number {
-    const known = this.places.get(key);
+  private indexOf(key: string | number, make: (id: string) => Item, events: FormEvent[]): number {
+    const known = this.indexes.get(key);
     if (known !== undefined) return known;
-    const place = this.items.length;
+    const index = this.items.length;
     const kind = typeof key === 'number' ? 'function_call' : (key as 'message' | 'reasoning');
-    const item = make(`${prefixes[kind]}_${this.id}_${place}`);
+    const item = make(`${prefixes[kind]}_${this.id}_${index}`);
     this.items.push(item);
-    this.places.set(key, place);
-    events.push({ type: 'response.output_item.added', output_index: place, item: shown(item, 'in_progress', true) });
-    return place;
+    this.indexes.set(key, index);
+    events.push({ type: 'response.output_item.added', output_index: index, item: shown(item, 'in_progress', true) });
+    return index;
   }
 }
 
-function endOf(item: Item, place: number, status: Status): FormEvent[] {
-  const where = { item_id: item.id, output_index: place };
-  const done = { type: 'response.output_item.done', output_index: place, item: shown(item, status) };
+function endOf(item: Item, index: number, status: Status): FormEvent[] {
+  const where = { item_id: item.id, output_index: index };
+  const done = { type: 'response.output_item.done', output_index: index, item: shown(item, status) };
   if (item.type === 'function_call') {
     const { name, arguments: args } = item;
     return [{ type: 'response.function_call_arguments.done', ...where, name, arguments: args }, done];
