@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { kindNames } from '../../core/jobs/kinds.js';
 import { intervalSchema, outcome, rowsNeededSchema } from '../../contracts/search.js';
 
+export const sideIdPattern = '[A-Za-z0-9_.-]{1,100}';
 export const sideIdSchema = z
   .string()
-  .regex(/^[A-Za-z0-9_.-]{1,100}$/, 'must be an id or the name of a deployment')
+  .regex(new RegExp(`^${sideIdPattern}$`), 'must be an id or the name of a deployment')
   .describe(
     'An evaluation, a session or a graph job (its best candidate), a candidate, or a deployment by id or name (the evaluation of its gate, else the candidate that it serves).',
   );

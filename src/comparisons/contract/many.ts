@@ -4,7 +4,7 @@ import { pageQuery, pageSchema } from '../../contracts/common.js';
 import { intervalSchema, outcome, rowsNeededSchema } from '../../contracts/search.js';
 import { wholeParameter } from '../../contracts/validation.js';
 import type { RowFilterName, RowOutcome } from '../../core/comparisons/rows.js';
-import { basisSchema, differenceSchema, sideIdSchema, sideSchema } from './comparison.js';
+import { basisSchema, differenceSchema, sideIdPattern, sideIdSchema, sideSchema } from './comparison.js';
 
 const mostColumns = 8;
 
@@ -18,7 +18,7 @@ const manyQuery = {
         .min(2, 'must name at least two ids, with commas between them')
         .max(mostColumns, `must name at most ${mostColumns} ids`),
     )
-    .meta({ type: 'string' })
+    .meta({ type: 'string', pattern: `^${sideIdPattern}(,${sideIdPattern}){1,${mostColumns - 1}}$` })
     .describe(`The columns: 2 to ${mostColumns} ids with commas between them, each as \`a\` of the comparison of two.`),
   baseline: sideIdSchema.optional().describe('The one of `ids` that the others are compared with. Default: the first.'),
 };
