@@ -51,6 +51,18 @@ const exceptions: readonly Exception[] = [
     operation: /\/requests\/(dataset|export)$/,
     reason: 'The path is also that of a request whose id would be this word.',
   },
+  {
+    check: accepted,
+    operation: /^POST \/api\/v1\/runs\/commands$/,
+    pointer: /^\/filter$/,
+    reason: 'A field that is null is absent, and JSON Schema counts it.',
+  },
+  {
+    check: accepted,
+    operation: /\/harbor\/deployments\/\{\w+\}\//,
+    code: /^cost_not_bounded$/,
+    reason: 'A schema does not know which prices are known.',
+  },
   { check: accepted, pointer: /\/heldout_rows$/, reason: 'JSON Schema does not count different rows.' },
   { check: accepted, pointer: /\/max_prompt_tokens$/, reason: 'JSON Schema does not count tokens.' },
   {
