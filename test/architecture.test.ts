@@ -118,6 +118,7 @@ const rules: Record<string, Rule> = {
       'src/core/comparisons/words',
       'src/core/graphs',
       'src/core/jobs',
+      'src/core/math/words',
       'src/core/reviews',
       'src/scorers/forms',
       'src/util/example-models',

@@ -1,4 +1,5 @@
 import type { DeploymentSpec } from '../../src/core/jobs/spec.js';
+import { unitOf } from '../../src/core/jobs/unit.js';
 import { evaluateGate, type GateVerdict } from '../../src/core/deployments/gate.js';
 import { changedSeeds } from '../../src/core/math/repeated-pairs.js';
 import { gateJudged } from '../../src/core/events/deployments.js';
@@ -107,15 +108,16 @@ export interface Judged {
 /** Stores the gate's result and its event. */
 async function judge(tx: Tx, job: JobRef, { candidate, incumbent, repeats }: Judged): Promise<GateVerdict> {
   await lockOpenJob(tx, job);
-  const { gate } = await readSpec<DeploymentSpec>(tx, job.jobId);
+  const { kind, gate, rows } = await readSpec<DeploymentSpec>(tx, job.jobId);
   if (incumbent) await requireSameSnapshot(tx, incumbent.run);
   const [again, before] = await Promise.all(repeats.map(({ jobId }) => readRewards(tx, jobId)));
-  const verdict = evaluateGate(gate!, {
+  const rewards = {
     seeds: gate!.seeds,
     candidate: await readRewards(tx, candidate.jobId),
     incumbent: incumbent && (await readRewards(tx, incumbent.run.jobId)),
     ...(again && before && { repeats: { candidate: again, incumbent: before } }),
-  });
+  };
+  const verdict = evaluateGate(gate!, rewards, unitOf({ kind, rows }));
   const { passed, candidateReward, candidateInterval, incumbentReward, incumbentInterval } = verdict;
   const { comparison, flippedSeeds, message } = verdict;
   await setGateResult(tx, job.jobId, {

@@ -167,7 +167,7 @@ export class RequestAnswerer {
     const { begun, prompts, end } = this.prepareToBegin(request);
     const claim = (slots: number) => planRollouts(tx, job, rollouts, true, { token: runner.token, slots });
     const [generations, run, material] = await Promise.all([
-      writeSteps(tx, job, records),
+      writeSteps(tx, runner, records),
       rollouts.length > 0 ? runners.startNew(runner, prompts, end, found, claim) : null,
       this.materialOf(tx, request),
     ]);

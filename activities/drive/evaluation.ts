@@ -1,5 +1,6 @@
 import type { JobFault } from '../../src/core/jobs/fault.js';
 import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
+import { unitOf } from '../../src/core/jobs/unit.js';
 import { progressOfEvaluation } from '../../src/core/jobs/progress.js';
 import { readOpenPrompts } from '../../src/candidates/store/candidates.js';
 import type { Tx } from '../../src/platform/db/db.js';
@@ -19,7 +20,8 @@ export async function startEvaluation(
 ): Promise<() => Promise<Driven>> {
   const { job, token } = runner;
   const { jobId } = job;
-  const total = (runner.runnable.spec as EvaluationSpec).seeds.length;
+  const spec = runner.runnable.spec as EvaluationSpec;
+  const total = spec.seeds.length;
   const release = (end: Tx) => releaseLease(end, jobId, token);
   const [whole, prompts] = await Promise.all([areWhole(tx, jobId, 0, total), readOpenPrompts(tx, jobId)]);
   if (!whole) return startNothing(tx, runner);
@@ -35,7 +37,7 @@ export async function startEvaluation(
       throw error;
     });
     if (conclusion === undefined) await giveUp();
-    return { rest: restOf(conclusion, fault), progress: progressOfEvaluation(counts, total) };
+    return { rest: restOf(conclusion, fault), progress: progressOfEvaluation(counts, total, unitOf(spec)) };
   };
 }
 

@@ -1,7 +1,8 @@
 import type { SearchProgress } from '../../src/core/algorithms/progress.js';
 import { addCandidate } from '../../src/candidates/store/candidates.js';
 import type { Tx } from '../../src/platform/db/db.js';
-import type { ControlRow, JobRef } from '../../src/jobs/store/events.js';
+import { unitOf } from '../../src/core/jobs/unit.js';
+import type { ControlRow } from '../../src/jobs/store/events.js';
 import { releaseLease } from '../../src/jobs/store/leases.js';
 import { recordInput, saveSearch } from '../../src/jobs/store/step-log.js';
 import { takePrompt } from '../../src/jobs/store/suggestions.js';
@@ -15,21 +16,26 @@ import type { StepRecord } from './steps.js';
 /** Records steps under the lock of a job whose lease the caller holds. */
 export async function recordSteps(
   tx: Tx,
-  { job, token }: RunnerContext,
+  { job, token, runnable }: RunnerContext,
   steps: readonly StepRecord[],
 ): Promise<{ row: ControlRow; generations: RecordedGeneration[] }> {
   const row = await lockHeldJob(tx, job, token);
-  return { row, generations: await writeSteps(tx, job, steps) };
+  return { row, generations: await writeSteps(tx, { job, runnable }, steps) };
 }
 
 /** Records steps of a job that the transaction has locked, and whose lease is held. */
-export async function writeSteps(tx: Tx, job: JobRef, steps: readonly StepRecord[]): Promise<RecordedGeneration[]> {
+export async function writeSteps(
+  tx: Tx,
+  { job, runnable }: Pick<RunnerContext, 'job' | 'runnable'>,
+  steps: readonly StepRecord[],
+): Promise<RecordedGeneration[]> {
+  const unit = unitOf(runnable.spec);
   const generations: RecordedGeneration[] = [];
   // One after the other: each changes what the next one reads.
   for (const { input, candidates = [], update } of steps) {
     const [, completed] = await Promise.all([
       Promise.all(candidates.map((candidate) => addCandidate(tx, job, candidate))),
-      recordSearchUpdate(tx, job, update),
+      recordSearchUpdate(tx, job, unit, update),
       recordInput(tx, job, update.step, input),
       input.kind === 'given' && takePrompt(tx, input.id),
     ]);

@@ -1,6 +1,7 @@
 import type { SearchUpdate } from '../../src/core/algorithms/progress.js';
 import { decisionEvents } from '../../src/core/events/search.js';
 import { candidateId } from '../../src/core/jobs/ids.js';
+import type { Unit } from '../../src/core/jobs/unit.js';
 import type { AcceptanceDecision, Decision, SearchView } from '../../src/core/search/protocol.js';
 import { countCandidates } from '../../src/candidates/store/candidates.js';
 import { writeDecision, type ClosedState } from '../../src/jobs/store/decisions/record.js';
@@ -10,10 +11,14 @@ import type { SessionProjection } from '../../src/jobs/store/projection.js';
 import { readUsage } from '../../src/jobs/store/usage.js';
 import type { RecordedGeneration } from './generations.js';
 
-/** Records what a step of a search shows, of a locked job. Returns the generations it completes. */
+/**
+ * Records what a step of a search shows, of a locked job; `unit`: what it runs on. Returns the
+ * generations it completes.
+ */
 export async function recordSearchUpdate(
   tx: Tx,
   job: JobRef,
+  unit: Unit,
   { view, decisions }: SearchUpdate,
 ): Promise<RecordedGeneration[]> {
   const completed = decisions.filter((decision) => decision.type === 'generation_complete');
@@ -29,7 +34,7 @@ export async function recordSearchUpdate(
     tests: view.tests ?? [],
     acceptances: decisions.filter(isAcceptance),
     repeated: decisions.flatMap((decision) => (decision.type === 'rollouts_repeated' ? decision.ordinals : [])),
-    events: decisions.flatMap((decision) => decisionEvents(job.jobId, decision, { ...view, costUsd })),
+    events: decisions.flatMap((decision) => decisionEvents(job.jobId, decision, { ...view, costUsd, unit })),
   };
   await writeDecision(tx, job, decision, 'running');
   const rollouts = view.rolloutsCompleted;

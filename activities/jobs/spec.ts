@@ -28,7 +28,7 @@ export async function containerKey(
 export function recordLost(job: JobRef): ApplicationFailure {
   return jobFailure(
     'record_lost',
-    `Rollouts or candidates of ${job.jobId} are missing: the database was restored from an older backup. Create the job again.`,
+    `Answers or candidates of ${job.jobId} are missing: the database was restored from an older backup. Create the job again.`,
     true,
   );
 }

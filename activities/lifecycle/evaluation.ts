@@ -2,6 +2,8 @@ import { endEvents, evaluationResults } from '../../src/core/events/jobs.js';
 import { evaluationRequests } from '../../src/core/jobs/evaluation.js';
 import { costBudgetExhausted, noOutcomes } from '../../src/core/jobs/failures.js';
 import type { JobFault } from '../../src/core/jobs/fault.js';
+import { unitOf, type Unit } from '../../src/core/jobs/unit.js';
+import { counted } from '../../src/core/math/words.js';
 import { progressOfEvaluation } from '../../src/core/jobs/progress.js';
 import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
 import { addCandidate, type NewCandidate } from '../../src/candidates/store/candidates.js';
@@ -16,19 +18,21 @@ export const evaluationActivities: KindActivities<EvaluationSpec> = {
   models: ({ policy }) => [{ policy, field: 'policy.model' }],
   startEvents: () => [],
 
-  async begin(tx, job, { candidate, seeds }) {
+  async begin(tx, job, spec) {
+    const { candidate, seeds } = spec;
     await Promise.all([
       candidate && addCandidate(tx, job, baselineOf(candidate)),
       planRollouts(tx, job, evaluationRequests(seeds), candidate !== null),
     ]);
-    return progressOfEvaluation(noOutcomes, seeds.length);
+    return progressOfEvaluation(noOutcomes, seeds.length, unitOf(spec));
   },
 
   drive: startEvaluation,
 
-  async end(tx, job, { spec: { kind, seeds }, outcome }) {
+  async end(tx, job, { spec, outcome }) {
+    const { kind, seeds } = spec;
     const totals = await evaluationTotals(tx, job, seeds.length);
-    const error = outcome.error && withProgress(outcome.error, totals);
+    const error = outcome.error && withProgress(outcome.error, totals, unitOf(spec));
     const events = endEvents(kind, endedAs(outcome.status, error), {
       note: `mean reward ${totals.meanReward ?? 'none'}`,
       data: evaluationResults(totals),
@@ -44,10 +48,10 @@ function baselineOf({ messages, demos }: NonNullable<EvaluationSpec['candidate']
 /** The ends by a limit, whose results so far count. */
 const limits = new Set(['timeout', costBudgetExhausted]);
 
-/** Adds the number of finished seeds to the end by a limit. */
-function withProgress(error: JobFault, { succeeded, failed, total }: Totals): JobFault {
+/** Adds how far it was to the end by a limit. */
+function withProgress(error: JobFault, { succeeded, failed, total }: Totals, unit: Unit): JobFault {
   if (!limits.has(error.code)) return error;
-  return { ...error, message: `${error.message} ${succeeded + failed} of ${total} seeds have a result.` };
+  return { ...error, message: `${error.message} ${succeeded + failed} of ${counted(total, unit)} have a result.` };
 }
 
 type Totals = Awaited<ReturnType<typeof evaluationTotals>>;

@@ -3,6 +3,7 @@ import { createGepa } from '../../src/core/algorithms/gepa/state.js';
 import { SearchProgress } from '../../src/core/algorithms/progress.js';
 import { endEvents, searchResults, stopAdvice } from '../../src/core/events/jobs.js';
 import { progressOfSearch, type JobProgress } from '../../src/core/jobs/progress.js';
+import { unitOf } from '../../src/core/jobs/unit.js';
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
 import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/jobs/store/events.js';
@@ -20,7 +21,7 @@ export async function beginSearch(tx: Tx, job: JobRef, spec: SearchSpec, run: nu
   if (!recorded) await writeDecision(tx, job, { projection: { phase: search.view.phase ?? null } }, 'running');
   if (recorded && recorded.run < run) {
     const update = search.extend(spec.search);
-    if (update) await recordSearchUpdate(tx, job, update);
+    if (update) await recordSearchUpdate(tx, job, unitOf(spec), update);
   }
   if (recorded?.run !== run) await saveSearch(tx, job, search, run);
   return progressOfSearch(job.jobId, search, suggestionsOf(spec));
@@ -33,6 +34,6 @@ export function endSearch(
 ): Promise<JobClose> {
   const { status, stoppedBy, error } = outcome;
   const data = searchResults(jobId, stoppedBy, view);
-  const note = status === 'completed' ? { note: stopAdvice(spec.kind, stoppedBy) ?? stoppedBy } : {};
+  const note = status === 'completed' ? { note: stopAdvice(unitOf(spec), stoppedBy) ?? stoppedBy } : {};
   return Promise.resolve({ error, events: endEvents(spec.kind, endedAs(status, error), { ...note, data }) });
 }

@@ -1,5 +1,6 @@
 import { showsGoodAnswers } from '../../src/core/algorithms/gepa/config.js';
 import { sessionStarted } from '../../src/core/events/search.js';
+import { unitOf } from '../../src/core/jobs/unit.js';
 import type { SessionSpec } from '../../src/core/jobs/spec.js';
 import type { Message } from '../../src/core/prompts/message.js';
 import { addCandidate } from '../../src/candidates/store/candidates.js';
@@ -19,10 +20,11 @@ export const sessionActivities: KindActivities<SessionSpec> = {
     return componentsOf((await container.taskInfo(spec.container.url, key, signal)).initialPrompt);
   },
 
-  startEvents({ search }, prompt) {
-    const { algorithm, evaluationSeeds, generations } = search;
+  startEvents(spec, prompt) {
+    const { algorithm, evaluationSeeds, generations } = spec.search;
     const baselineKnown = prompt !== null;
-    return [sessionStarted({ algorithm, generations, evaluationSeeds: evaluationSeeds.length, baselineKnown })];
+    const evaluation = { evaluationSeeds: evaluationSeeds.length, unit: unitOf(spec) };
+    return [sessionStarted({ algorithm, generations, baselineKnown, ...evaluation })];
   },
 
   async begin(tx, job, spec, { run, prompt }) {

@@ -116,7 +116,7 @@ function trafficOptions(command: Command, requests: number): Command {
 function searchOptions(command: Command): Command {
   return command
     .option('--proposer <provider/model>', 'the model that writes prompts; default: the live one')
-    .option('--budget <rollouts>', 'maximum rollouts of the search; default 200', positive)
+    .option('--budget <answers>', 'maximum answers of the search; default 200', positive)
     .option('--max-cost <usd>', 'maximum dollars of all its jobs together', amount)
     .option('--no-deploy', 'deploy no better prompt')
     .option('--require-approval', 'deploy a better prompt once somebody approves it');

@@ -54,7 +54,7 @@ export function deploymentCommands(program: Command): void {
     .option('--scorer <name|file.json>', 'how answers to these rows are scored; default: as those of what is live were')
     .option('--no-optimize', 'look for no other prompt where the new model is worse')
     .option('--proposer <provider/model>', 'the model that writes prompts; default: the new model')
-    .option('--budget <rollouts>', 'maximum rollouts of the search; default 200', positive)
+    .option('--budget <answers>', 'maximum answers of the search; default 200', positive)
     .option('--max-cost <usd>', 'maximum dollars of all its jobs', amount)
     .option('--param <name=value...>', 'a parameter of the new model, such as temperature=0; null removes one')
     .option('--deploy', 'serve it under the name if it is no worse')

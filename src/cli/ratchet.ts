@@ -54,7 +54,7 @@ program
   .action(lazily(async () => (await import('./commands/migrate-database.js')).migrateDatabase));
 program
   .command('demo')
-  .description('a GEPA session on the sample container, then baseline and winner on unseen seeds')
+  .description('a GEPA session on the sample container, then baseline and winner on unseen tasks')
   .option('--keep', 'keep the service running afterwards')
   .option('--provider <name>', 'provider of model calls', 'local')
   .option('--model <name>', 'model name')
@@ -85,7 +85,7 @@ program
   .action(lazily(async () => (await import('./commands/import.js')).importSources));
 taskOptions(program.command('optimize').description('a better prompt for rows, with a verdict on held-out rows'))
   .option('--proposer <provider/model>', 'the model that writes prompts; default: that of --model')
-  .option('--budget <rollouts>', 'maximum rollouts; default 200', positive)
+  .option('--budget <answers>', 'maximum answers; default 200', positive)
   .option(
     '--heldout <rows>',
     'rows that the search never uses; default: as many as show a difference of 0.1, within a third',
@@ -155,7 +155,7 @@ program
   .action(lazily(async () => (await import('./commands/rows.js')).rows));
 program
   .command('export')
-  .description('the best prompt or the rollouts of a job, for another tool')
+  .description('the best prompt or the answers of a job, for another tool')
   .argument('<id>', 'a session, a candidate, an evaluation or a graph job')
   .addOption(new Option('--to <form>', 'the form').choices(exportForms).default('prompt.txt'))
   .option('--out <file>', 'where to write it; default: standard output')

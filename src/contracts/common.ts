@@ -185,6 +185,16 @@ export const keyView = z
   .nullable()
   .describe('The key; null: the service.');
 
+export const lastCommandSchema = z
+  .object({
+    command: z.enum(['pause', 'resume', 'cancel']),
+    by: keyView.unwrap().nullable().describe('The key; null: none, as of an operator who acts in Temporal.'),
+    at: timestamp,
+  })
+  .meta({ id: 'LastCommand' })
+  .nullable()
+  .describe('The last pause, resume or cancel that took effect; null: none.');
+
 export const originSchema = z
   .object({ job_id: z.string(), candidate_id: z.string().nullable().describe('Its first prompt or graph.') })
   .meta({ id: 'JobOrigin' })
@@ -197,6 +207,7 @@ export const jobFields = {
   created_by: keyView,
   branched_from: originSchema,
   status: statusSchema,
+  last_command: lastCommandSchema,
   workflow_id: z.string().describe('The Temporal workflow of the job.'),
   temporal_url: z.string().nullable().describe('The workflow in the Temporal UI.'),
   created_at: timestamp,
@@ -280,18 +291,3 @@ export type ListQuery = z.infer<typeof listQuerySchema>;
 export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.object({ data: z.array(item), next_cursor: z.string().nullable(), has_more: z.boolean() });
 }
-
-/** RFC 9457 problem details with OpenAI's `error`. */
-export const problemSchema = z
-  .looseObject({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string().describe('What happened and what to do.'),
-    instance: z.string(),
-    code: z.string(),
-    request_id: z.string(),
-    errors: z.array(z.object({ pointer: z.string(), message: z.string() })).optional(),
-    error: z.object({ message: z.string(), type: z.string(), code: z.string(), param: z.string().nullable() }),
-  })
-  .meta({ id: 'Problem', description: 'RFC 9457 problem details.' });

@@ -17,7 +17,7 @@ describe('optimize', () => {
     expect({ code, err }).toMatchObject({ code: 0 });
     expect(err).toMatch(new RegExp(`^Ratchet \\S+ at ${on.service.url}$`, 'm'));
     expect(err).toContain('Split: 16 train, 11 evaluation, 13 held-out rows');
-    expect(err).toContain('At most 300 rollouts');
+    expect(err).toContain('At most 300 answers');
     expect(err.match(/^Note: /gm) ?? []).toEqual([]);
     expect(out).toMatch(/^\+rule-\d\.$/m);
     expect(out).toMatch(/Better on 13 held-out rows: 0\.000 -> 1\.000/);

@@ -6,6 +6,7 @@ import { firstFree } from '../../src/platform/embedded/ports.js';
 import { startCommand, type RunningCommand } from '../support/servers/command.js';
 import { killTree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
+import { wordsOfExperts } from '../support/words-of-experts.js';
 import { rowsBaseline, startRowsWorld } from '../support/worlds/rows.js';
 
 // The built command line with its embedded service, in an empty folder.
@@ -59,7 +60,7 @@ async function watchToVerdict(id: string): Promise<void> {
   expect(listed.out).toMatch(new RegExp(`^${id} +(running|completed)`, 'm'));
   const watched = await ratchet('watch', id);
   expect(watched).toMatchObject({ code: 0, out: expect.stringMatching(/on \d+ held-out rows: \d\.\d+ -> \d\.\d+/) });
-  const rollouts = /^completed \(\w+\): (\d+) rollouts/m.exec(watched.out)![1];
+  const rollouts = /^completed \(\w+\): (\d+) answers/m.exec(watched.out)![1];
   expect(Number(rollouts)).toBeLessThanOrEqual(budget);
   expect(await ratchet('results', id)).toMatchObject({ code: 0, out: expect.stringContaining('"completed"') });
 }
@@ -87,7 +88,8 @@ test('finds a better prompt for the sample, and says so on held-out rows', async
   const { code, out, err } = await ratchet('optimize', '--heldout', '20');
   folder = join(folder, '..');
   expect(err).toMatch(new RegExp(`^Ratchet at http://127\\.0\\.0\\.1:${env['PORT']};`, 'm'));
-  expect({ code, out }).toMatchObject({ code: 0, out: expect.stringMatching(/^completed \(\w+\): \d+ rollouts/m) });
+  expect(`${out}${err}`).not.toMatch(wordsOfExperts);
+  expect({ code, out }).toMatchObject({ code: 0, out: expect.stringMatching(/^completed \(\w+\): \d+ answers/m) });
   const [, before, after] = /^Better on 20 held-out rows: (\S+) -> (\S+) /m.exec(out)!;
   expect(Number(after)).toBeGreaterThanOrEqual(Number(before) + 0.5);
   expect(readFileSync(join(folder, 'sample/best-prompt.txt'), 'utf8')).toContain('Labels:');

@@ -45,7 +45,7 @@ const showCursor = '\x1B[?25h';
 test('the bar shows rollouts, reward with its interval, and cost, and ends', async () => {
   const written = await onTerminal(sessionOf(state, []));
   expect(written).toContain(
-    '3/10 rollouts | baseline 3 of 4, mean so far 0.500 | estimate 0.550 (unseen rows: 0.400 to 0.700), best reward 0.500, $0.0123',
+    '3/10 answers | baseline 3 of 4, mean so far 0.500 | estimate 0.550 (unseen rows: 0.400 to 0.700), best reward 0.500, $0.0123',
   );
   expect(written).toContain(showCursor);
 });

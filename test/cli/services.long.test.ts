@@ -107,7 +107,7 @@ async function search(folder: string) {
   const child = start(folder, 'optimize', '--budget', '500');
   let said = '';
   child.stderr.on('data', (chunk) => (said += String(chunk)));
-  await until('the baseline has run', () => said.includes('/500 rollouts'), 90);
+  await until('the baseline has run', () => said.includes('/500 answers'), 90);
   return { child, id: jobIn(said)!, said: () => said };
 }
 
@@ -216,7 +216,7 @@ describe('Ctrl-C', () => {
       children.push(child);
       let said = '';
       child.stdout.on('data', (chunk) => (said += String(chunk)));
-      await until('the baseline has run', () => said.includes('/500 rollouts'), 90);
+      await until('the baseline has run', () => said.includes('/500 answers'), 90);
       const [hide, show, unwrap, wrap] = ['\u001b[?25l', '\u001b[?25h', '\u001b[?7l', '\u001b[?7h'] as const;
       expect(said).toContain(hide);
       child.stdin.write('\u0003');

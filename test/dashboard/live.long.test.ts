@@ -120,7 +120,7 @@ describe('the page of an open session', () => {
     const page = await open(service, `#/sessions/${id}`);
     world.allow(3);
     await phase(page, 'baseline').getByText('3 of 10').waitFor();
-    const cause = /^Stalled: no result for \d+ s: fake\/policy is silent: 1 rollout in flight$/;
+    const cause = /^Stalled: no result for \d+ s: fake\/policy is silent: 1 answer in flight$/;
     await page.getByRole('region', { name: 'Live' }).getByText(cause).waitFor({ timeout: 100_000 });
     await picture(page, 'stalled');
     const list = await open(service);

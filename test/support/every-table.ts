@@ -101,7 +101,7 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
   await ensureBootstrapKey(db, Buffer.alloc(32, 1), org, `key-of-the-organization-named-${org}`);
   await db.org(org, async (tx) => {
     await planRollouts(tx, job, [{ ordinal: 0, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }], false);
-    await recordDecision(tx, job, { events: [paused(1)] });
+    await recordDecision(tx, job, { events: [paused(1, null)] });
     await setLimits(tx, org, org, { ...noLimits, requestsPerMinute: 1 });
     await takeRequests(tx, { orgId: org, subject: org, limit: 1, waiting: 1 });
     await tx.query('insert into call_slots values ($1, $1, $2, 1, now())', [org, randomUUID()]);

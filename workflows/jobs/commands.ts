@@ -67,7 +67,7 @@ export function decideCommands(
     if (result.ok && !result.already && (kind === 'pause' || kind === 'resume')) {
       status = kind === 'pause' ? 'paused' : 'running';
       if (kind === 'pause') pauses += 1;
-      events.push(kind === 'pause' ? paused(pauses) : resumed(pauses));
+      events.push(kind === 'pause' ? paused(pauses, commandId) : resumed(pauses, commandId));
     }
     if (commandId) outcomes.push({ commandId, outcome: result.ok ? 'accepted' : 'refused', statusAfter: status });
   }

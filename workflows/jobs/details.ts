@@ -46,7 +46,7 @@ export class JobDetails {
 
   ended(outcome: JobOutcome, { rollouts, bestReward }: Pick<JobSummary, 'rollouts' | 'bestReward'>): void {
     const reward = bestReward === null ? 'none' : bestReward.toFixed(3);
-    setCurrentDetails(`${outcome.status} (${stopReasonOf(outcome)}): ${rollouts} rollouts, best reward ${reward}`);
+    setCurrentDetails(`${outcome.status} (${stopReasonOf(outcome)}): ${rollouts} answers, best reward ${reward}`);
   }
 
   /** Its wait, else the work that comes next, for activities and timers. */

@@ -7,12 +7,6 @@ export function reward(value: number | null | undefined): string {
   return value === null || value === undefined ? unknown : value.toFixed(3);
 }
 
-/** With a sign, for differences. ±Number.MAX_VALUE: the end of an interval without a bound. */
-export function signed(value: number): string {
-  const size = Math.abs(value);
-  return `${value < 0 ? '−' : '+'}${size === Number.MAX_VALUE ? '∞' : size.toFixed(3)}`;
-}
-
 /** Dollars; small amounts keep two significant digits. null: a price is unknown. */
 export function dollars(value: number | null | undefined): string {
   if (value === null || value === undefined) return unknown;

@@ -1,18 +1,17 @@
 import type { z } from 'zod';
 import type { decisionSchema } from '../contract/lineage.js';
-import { jobKinds, type JobKind } from '../../core/jobs/kinds.js';
+import { unitOf, type Unit, type UnitSource } from '../../core/jobs/unit.js';
 import { isTerminal, type Status } from '../../core/jobs/status.js';
 import type { AcceptanceRecord, DecisionRecord, RejectionRecord } from '../../core/search/acceptance-record.js';
 import type { CandidateRow } from '../store/reads.js';
 
 type DecisionView = z.output<typeof decisionSchema>;
-type Unit = (typeof jobKinds)[JobKind]['unit'];
 
 const undecided = { parent_sum: null, child_sum: null, minibatch_size: null, estimated_reward: null };
 
 /** The recorded decision on a candidate. */
-export function decisionView(row: CandidateRow, { kind, status }: { kind: JobKind; status: Status }): DecisionView {
-  const { unit } = jobKinds[kind];
+export function decisionView(row: CandidateRow, { spec, status }: { spec: UnitSource; status: Status }): DecisionView {
+  const unit = unitOf(spec);
   const view = row.leverVersion === 0 ? baseline(row, unit) : decided(row, status, unit);
   return { ...view, message: view.message + mergeText(row.merged) };
 }
@@ -36,7 +35,7 @@ function decided(row: CandidateRow, status: Status, unit: Unit): DecisionView {
 function pending(status: Status): DecisionView {
   const message = isTerminal(status)
     ? 'Not decided: the search ended first.'
-    : 'Not decided yet: rollouts of its test are still running.';
+    : 'Not decided yet: its test is still running.';
   return { ...undecided, outcome: 'pending', reason: null, message };
 }
 

@@ -1,5 +1,5 @@
-import type { JobKind } from '../../core/jobs/kinds.js';
 import type { Status } from '../../core/jobs/status.js';
+import type { UnitSource } from '../../core/jobs/unit.js';
 import { candidateTexts } from '../store/candidates.js';
 import type { Tx } from '../../platform/db/db.js';
 import { readAncestry, readFeedback, type Ancestor } from '../store/lineage.js';
@@ -12,7 +12,11 @@ import { unifiedDiff } from './text-diff.js';
 import { readTestView } from './test-view.js';
 
 /** A candidate's origin, in the fields of all kinds of job; null: the job has no such candidate. */
-export async function readOrigin(tx: Tx, job: { jobId: string; kind: JobKind; status: Status }, candidateId: string) {
+export async function readOrigin(
+  tx: Tx,
+  job: { jobId: string; spec: UnitSource; status: Status },
+  candidateId: string,
+) {
   const [[row], line] = await Promise.all([
     readCandidates(tx, job.jobId, { id: candidateId }),
     readAncestry(tx, job.jobId, candidateId),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { UnitSource } from '../../core/jobs/unit.js';
 import { pageSchema } from '../../contracts/common.js';
 import { candidateItemSchema, candidatesQuerySchema, seedEvalsQuerySchema } from '../contract/lineage.js';
 import type { Tx } from '../../platform/db/db.js';
@@ -31,13 +32,18 @@ interface RouteDocs {
 }
 
 /** Registers a job kind's candidate routes: list, detail, rollouts and Pareto front. */
-export function registerLineage<Head>(app: App, deps: HttpDeps, route: JobRoute<Head>, view: LineageView<Head>): void {
+export function registerLineage<Head extends UnitSource>(
+  app: App,
+  deps: HttpDeps,
+  route: JobRoute<Head>,
+  view: LineageView<Head>,
+): void {
   registerLists(app, deps, route, view.pareto);
   registerCandidate(app, deps, route, view);
   registerChanges(app, deps, route, view.measured);
 }
 
-function registerLists<Head>(
+function registerLists<Head extends UnitSource>(
   app: App,
   deps: HttpDeps,
   { path, params, name, tags, find }: JobRoute<Head>,
@@ -91,7 +97,7 @@ function registerLists<Head>(
   );
 }
 
-function registerCandidate<Head>(
+function registerCandidate<Head extends UnitSource>(
   app: App,
   deps: HttpDeps,
   { path, params, name, tags, find }: JobRoute<Head>,

@@ -6,6 +6,7 @@ import { commitOf, shortOf } from './git.js';
 import { measure, type Measured } from './measure.js';
 import { checkReport, flippedText, type Check } from './report.js';
 import { versionAt, type Version } from './versions.js';
+import { signed } from '../../core/math/words.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { approve, requireWithin, sayPreview, sumOf } from '../commands/cost.js';
@@ -100,7 +101,7 @@ function printCheck({ prompt, commit, diff, measured }: Check): void {
     );
   const { difference, verdict, won, lost, tied, rows_needed: needed, flipped_rows: flipped } = comparison;
   say(
-    `Mean reward ${decimal(comparison.a.mean_reward)} -> ${meanText(comparison.b.mean_reward, comparison.b.mean_reward_interval)}; difference ${decimal(difference.mean)} (${intervalText(difference)})`,
+    `Mean reward ${decimal(comparison.a.mean_reward)} -> ${meanText(comparison.b.mean_reward, comparison.b.mean_reward_interval)}; difference ${signed(difference.mean)} (${intervalText(difference)})`,
   );
   if (flipped.length > 0) say(flippedText(flipped));
   say(`${verdict}: won ${won}, lost ${lost}, tied ${tied}${rowsNeededText(needed)}`);

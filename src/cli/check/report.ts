@@ -1,5 +1,6 @@
 /** The report of a check in Markdown, for the comment of a pull request. */
 import { jobKinds } from '../../core/jobs/kinds.js';
+import { signed } from '../../core/math/words.js';
 import { decimal, dollars, intervalText, meanText, rowsNeededText } from '../service/output.js';
 import { shortOf } from './git.js';
 import { firstFew } from '../../util/first-few.js';
@@ -42,7 +43,6 @@ function resultOf(commit: string, { head, base, comparison, lost }: Measurement,
   const { a, b, difference, verdict, won, tied, seeds_compared: compared } = comparison;
   const latency = (side: typeof a) => (side.latency_ms ? `${Math.round(side.latency_ms.mean)} ms` : 'not measured');
   const rangeOf = ({ mean_reward_interval: { low, high } }: typeof a) => `${decimal(low)} to ${decimal(high)}`;
-  const signed = `${difference.mean < 0 ? '' : '+'}${decimal(difference.mean)}`;
   return [
     `| | \`${shortOf(commit)}\` | this change |`,
     '| --- | --- | --- |',
@@ -53,7 +53,7 @@ function resultOf(commit: string, { head, base, comparison, lost }: Measurement,
     `| rows failed | ${base.rows_failed} | ${head.rows_failed} |`,
     ...(service === null ? [] : [`| evaluation | ${page(service, base)} | ${page(service, head)} |`]),
     '',
-    `**${verdict}**: ${signed} (${intervalText(difference)}) on ${compared} rows; won ${won}, lost ${comparison.lost}, tied ${tied}${rowsNeededText(comparison.rows_needed)}.`,
+    `**${verdict}**: ${signed(difference.mean)} (${intervalText(difference)}) on ${compared} rows; won ${won}, lost ${comparison.lost}, tied ${tied}${rowsNeededText(comparison.rows_needed)}.`,
     ...(comparison.flipped_rows.length > 0 ? ['', flippedText(comparison.flipped_rows)] : []),
     lostTable(lost),
   ].join('\n');

@@ -1,11 +1,12 @@
 /** Checkups of what a name serves, improvements from its requests, and their approval. */
 import type { Answer, CheckupHandle, Ratchet, Scorer } from '../../client/index.js';
 import { ConfigError } from '../../service/config.js';
+import { signed } from '../../core/math/words.js';
 import { kindOf } from '../../core/jobs/kinds.js';
 import type { CommandClient } from '../service/client.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
-import { decimal, intervalText, meanText, note, say, sayJson } from '../service/output.js';
+import { intervalText, meanText, note, say, sayJson } from '../service/output.js';
 import { noteJob } from '../service/pages.js';
 import { inOptions } from '../task/faults.js';
 import { anyFiles } from '../task/files.js';
@@ -128,7 +129,7 @@ function report(name: string, checkup: Checkup): void {
   printWorse(lost, rows?.rows_worse ?? 0, ['THEN', 'NOW']);
   if (improvement) {
     const { verdict, reward, interval, difference, difference_interval: range, today, rows: count } = improvement;
-    say(`New prompt: ${verdict}: ${decimal(difference)} (${intervalText(range)}) on ${count} requests`);
+    say(`New prompt: ${verdict}: ${signed(difference)} (${intervalText(range)}) on ${count} requests`);
     say(`  live ${meanText(today.reward, today.interval)}, new ${meanText(reward, interval)}`);
   }
   if (deployed !== null) say(`Deployed as ${deployed}.`);
@@ -145,7 +146,7 @@ function printPart(title: string, part: Checkup['rows']): void {
     say(`${title}: ${verdict}: ${meanText(reward, interval)} on ${rows}; later checkups compare with it`);
     return;
   }
-  say(`${title}: ${verdict}: ${decimal(difference)} (${intervalText(range)}) on ${rows}`);
+  say(`${title}: ${verdict}: ${signed(difference)} (${intervalText(range)}) on ${rows}`);
   say(`  then ${meanText(baseline.reward, baseline.interval)}, now ${meanText(reward, interval)}`);
 }
 

@@ -1,5 +1,6 @@
 import type { Answer } from '../../client/index.js';
 import { sentenceOf } from '../../core/comparisons/words.js';
+import { counted, signed } from '../../core/math/words.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
 import { decimal, dollars, intervalText, meanText, rowsNeededText, say, sayJson, table } from '../service/output.js';
@@ -19,17 +20,17 @@ export async function compare(
 async function compareTwo(a: string, b: string, json: boolean): Promise<void> {
   await withService(async (client) => {
     const found = await client.compare(a, b);
-    const { difference, seeds_compared: seeds, won, lost, tied, verdict, rows_needed: needed } = found;
+    const { difference, seeds_compared: seeds, won, lost, tied, verdict, rows_needed: needed, unit } = found;
     if (json) sayJson(found);
     else {
       for (const [name, side] of Object.entries({ a: found.a, b: found.b })) {
         const latency = side.latency_ms === null ? '' : `, ${Math.round(side.latency_ms.mean)} ms`;
         say(
-          `${name}  ${side.id}: mean reward ${meanText(side.mean_reward, side.mean_reward_interval)}, ${dollars(side.cost_usd)} a rollout${latency}`,
+          `${name}  ${side.id}: mean reward ${meanText(side.mean_reward, side.mean_reward_interval)}, ${dollars(side.cost_usd)} an answer${latency}`,
         );
       }
       say(
-        `b - a: ${decimal(difference.mean)} (${intervalText(difference)}) on ${seeds} seeds; b won ${won}, lost ${lost}, tied ${tied}${rowsNeededText(needed)}`,
+        `b - a: ${signed(difference.mean)} (${intervalText(difference)}) on ${counted(seeds, unit)}; b won ${won}, lost ${lost}, tied ${tied}${rowsNeededText(needed, unit)}`,
       );
     }
     if (verdict === 'inconclusive') throw new FailedJob('The comparison is inconclusive: chance alone may explain it.');
@@ -77,14 +78,14 @@ function lineOf(column: Many['columns'][number], isBaseline: boolean): string[] 
   if (!pair)
     return [id, decimal(mean), ...Array<string>(7).fill('-'), ...own, isBaseline ? 'baseline' : 'no row in common'];
   const { difference, p_corrected: p, seeds_compared: rows, won, lost, tied, verdict } = pair;
-  const interval = `${decimal(difference.low)} to ${decimal(difference.high)}`;
-  const figures = [decimal(difference.mean), interval, decimal(p), ...[rows, won, lost, tied].map(String)];
+  const interval = `${signed(difference.low)} to ${signed(difference.high)}`;
+  const figures = [signed(difference.mean), interval, decimal(p), ...[rows, won, lost, tied].map(String)];
   return [id, decimal(mean), ...figures, ...own, verdict];
 }
 
 /** Of searches that differ in `rng_seed` alone. */
 function spreadText({ ids, rng_seeds: seeds, spread }: Many['groups'][number]): string {
   const runs = `${ids.join(', ')} differ in rng_seed alone`;
-  if (spread === null) return `${runs}; three seeds, not ${seeds}, would show how much the search varies`;
-  return `${runs}: the search itself varies by ±${decimal(spread)} (${seeds} seeds)`;
+  if (spread === null) return `${runs}; three of them, not ${seeds}, would show how much the search varies`;
+  return `${runs}: the search itself varies by ±${decimal(spread)} (${seeds} runs)`;
 }

@@ -82,7 +82,7 @@ export function sumOf(jobs: readonly { estimate: Estimate }[]): Estimate {
 
 export function estimateText({ rollouts, cost_usd: cost }: Estimate): string {
   const range = cost ? `${dollars(cost.low)} to ${dollars(cost.high)}, probably ${dollars(cost.likely)}` : 'unknown';
-  return `At most ${rollouts} rollouts; cost: ${range}`;
+  return `At most ${rollouts} answers; cost: ${range}`;
 }
 
 /** Refuses an upper estimate above the limit, and an unknown price. */

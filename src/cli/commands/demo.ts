@@ -82,7 +82,7 @@ async function runMainJob(
   startedAt: number,
 ): Promise<string> {
   say(
-    `\nGEPA session: ${populationSize} proposals in each of ${generations} generations, at most ${maxRollouts} rollouts.`,
+    `\nGEPA session: ${populationSize} proposals in each of ${generations} generations, at most ${maxRollouts} answers.`,
   );
   const session = await client.createSession(sessionBody(containerUrl, policy, sessionCost));
   client.started.push(session.id);
@@ -95,7 +95,7 @@ async function runMainJob(
   ]);
   const baselineId = state.candidates.find((candidate) => candidate.is_baseline)?.candidate_id;
 
-  say(`\nOffline evaluation of baseline and winner on ${unseenSeeds.length} seeds unseen by the session …`);
+  say(`\nOffline evaluation of baseline and winner on ${unseenSeeds.length} tasks unseen by the session …`);
   const evaluate = async (candidateId: string | undefined) => {
     const candidate = { session_id: session.id, candidate_id: candidateId ?? null };
     const evaluation = await client.createEvaluation(
@@ -110,10 +110,10 @@ async function runMainJob(
 
   if (results.best_prompt)
     say(`\n${coloured(promptDiff(original, results.best_prompt, ['baseline', 'winner']) ?? '')}`);
-  say(`Mean reward on unseen seeds: baseline ${decimal(before)}, winner ${decimal(after)}`);
+  say(`Mean reward on unseen tasks: baseline ${decimal(before)}, winner ${decimal(after)}`);
   const seconds = ((Date.now() - startedAt) / 1_000).toFixed(0);
   say(
-    `${state.progress.rollouts_completed} rollouts, cost ${dollars(state.usage.total_cost_usd)}, ${seconds} s in all.`,
+    `${state.progress.rollouts_completed} answers, cost ${dollars(state.usage.total_cost_usd)}, ${seconds} s in all.`,
   );
   return session.id;
 }

@@ -1,6 +1,8 @@
 import { dirname } from 'node:path';
 import type { Answer, Body, Ratchet } from '../../client/index.js';
 import { ConfigError } from '../../service/config.js';
+import { unitOf } from '../../core/jobs/unit.js';
+import { counted, signed } from '../../core/math/words.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { keptApiKey } from '../../service/keys.js';
 import { likelyInput, rowPlaceholders, servedMessages } from '../../core/prompts/row-template.js';
@@ -106,14 +108,15 @@ export async function sourceOf(from: string, model: string | undefined, files: F
 
 function printGate({ gate }: Deployment): void {
   if (!gate) return;
-  const { candidate, incumbent, comparison, seeds, min_reward: least, min_improvement: improvement } = gate;
+  const { candidate, incumbent, comparison, seeds, dataset, min_reward: least, min_improvement: improvement } = gate;
   const demanded = least === null ? `an improvement of ${decimal(improvement)}` : `a mean reward of ${decimal(least)}`;
   const measured = [
     candidate && `candidate ${meanText(candidate.reward, candidate.interval)}`,
     incumbent && `incumbent ${meanText(incumbent.reward, incumbent.interval)}`,
-    comparison && `difference ${decimal(comparison.difference)} (${intervalText(comparison.interval)})`,
+    comparison && `difference ${signed(comparison.difference)} (${intervalText(comparison.interval)})`,
   ];
-  say(`Gate on ${seeds} seeds, at least ${demanded}: ${measured.filter(Boolean).join(', ') || 'not measured'}`);
+  const on = counted(seeds, unitOf({ kind: 'deployment', rows: dataset }));
+  say(`Gate on ${on}, at least ${demanded}: ${measured.filter(Boolean).join(', ') || 'not measured'}`);
 }
 
 export function printAddress(

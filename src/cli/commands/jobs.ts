@@ -1,6 +1,7 @@
 /** Commands on existing jobs. */
 import { EvaluationHandle, SessionHandle, type Item, type Ratchet } from '../../client/index.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
+import { statusWords } from '../../core/jobs/status-words.js';
 import { ConfigError } from '../../service/config.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
@@ -38,7 +39,7 @@ export async function list({ json = false, limit }: { json?: boolean; limit: num
     if (jobs.length === 0) return note('There are no jobs yet.');
     const rows = jobs.map((job) => [
       job.job_id,
-      job.status,
+      statusWords(job.status, job.last_command),
       job.created_at.slice(0, 19).replace('T', ' '),
       'best_reward' in job ? decimal(job.best_reward) : '',
       job.stopped_by ?? '',

@@ -1,8 +1,9 @@
 import type { Answer, Body, Ratchet, Scorer } from '../../client/index.js';
 import { ConfigError } from '../../service/config.js';
+import { signed } from '../../core/math/words.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
-import { decimal, intervalText, meanText, note, say, sayJson } from '../service/output.js';
+import { intervalText, meanText, note, say, sayJson } from '../service/output.js';
 import { noteJob } from '../service/pages.js';
 import { inOptions } from '../task/faults.js';
 import { anyFiles } from '../task/files.js';
@@ -95,7 +96,7 @@ function report(name: string, migration: Migration): void {
   if (!found) return;
   const { today, verdict, difference, difference_interval: interval, rows, rows_needed: needed } = found;
   say(
-    `${to.provider}/${to.model} with ${prompts[side!]} ${verdicts[verdict]} today within ${maxLoss}: ${decimal(difference)} (${intervalText(interval)}) on ${rows} rows.`,
+    `${to.provider}/${to.model} with ${prompts[side!]} ${verdicts[verdict]} today within ${maxLoss}: ${signed(difference)} (${intervalText(interval)}) on ${rows} rows.`,
   );
   say(`today ${meanText(today.reward, today.interval)}, new ${meanText(found.reward, found.interval)}`);
   if (needed !== null) say(`About ${needed} rows would decide.`);

@@ -20,7 +20,7 @@ export async function followSession(session: SessionHandle): Promise<SessionStat
   let state = await session.get();
   const total = state.progress.max_rollouts ?? 0;
   const bar = new SingleBar({
-    format: total > 0 ? ' {bar} {value}/{total} rollouts | {text}' : ' {value} rollouts | {text}',
+    format: total > 0 ? ' {bar} {value}/{total} answers | {text}' : ' {value} answers | {text}',
     hideCursor: true,
     stream: process.stderr,
   });
@@ -43,7 +43,7 @@ export async function followSession(session: SessionHandle): Promise<SessionStat
       if (part === shown) return;
       shown = part;
       const text = textOf({ ...event.data, usage: { total_cost_usd: cost_usd } });
-      note(`  ${rollouts}${total > 0 ? `/${total}` : ''} rollouts, generation ${generation}: ${text}`);
+      note(`  ${rollouts}${total > 0 ? `/${total}` : ''} answers, generation ${generation}: ${text}`);
     };
     state = await session.wait({ onEvent });
     if (isLive) show();

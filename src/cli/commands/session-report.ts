@@ -1,4 +1,5 @@
 import type { Answer, Ratchet, SessionHandle } from '../../client/index.js';
+import { signed } from '../../core/math/words.js';
 import { candidateId, rolloutId, sessionOfCandidate } from '../../core/jobs/ids.js';
 import { sayDiagnosis } from '../service/diagnosis.js';
 import { FailedJob } from '../service/errors.js';
@@ -77,7 +78,7 @@ function printResults(state: SessionState, results: Results): void {
   const agreement = agreementText(results.judge_agreement);
   if (agreement !== null) say(agreement);
   const reason = stoppedBy === null || stoppedBy === state.status ? '' : ` (${stoppedBy})`;
-  say(`${state.status}${reason}: ${rollouts} rollouts, ${dollars(usage.total_cost_usd)}`);
+  say(`${state.status}${reason}: ${rollouts} answers, ${dollars(usage.total_cost_usd)}`);
 }
 
 async function sayChoice(client: Ratchet, sessionId: string, best: Results['best_candidate']): Promise<void> {
@@ -116,7 +117,7 @@ export function shorterText({ candidate_id: id, removed, tested_rows: rows, rewa
 
 function weighedText({ candidate_id: id, reward, prompt_tokens: tokens, ...one }: Weighed[number]): string {
   const time = one.latency_ms === null ? '' : `, ${Math.round(one.latency_ms)} ms`;
-  return `  ${id}: reward ${decimal(reward)}, ${tokens} prompt tokens, ${dollars(one.cost_usd)} a rollout${time}`;
+  return `  ${id}: reward ${decimal(reward)}, ${tokens} prompt tokens, ${dollars(one.cost_usd)} an answer${time}`;
 }
 
 function verdictOf({ verdict, comparison, best_candidate: bestCandidate, ...results }: Results): string {
@@ -125,7 +126,7 @@ function verdictOf({ verdict, comparison, best_candidate: bestCandidate, ...resu
   if (bestCandidate?.is_baseline) return `No better prompt was found. Reward on the evaluation rows: ${best}`;
   const { basis, seeds, baseline_reward: baseline, winner_reward: winner, interval, rows_needed: needed } = comparison;
   const rows = basis === 'heldout' ? `${seeds} held-out rows` : `the ${seeds} rows that selected it`;
-  const difference = `difference ${decimal(interval.low)} to ${decimal(interval.high)}`;
+  const difference = `difference ${signed(interval.low)} to ${signed(interval.high)}`;
   const name = { better: 'Better', worse: 'Worse', inconclusive: 'Inconclusive' }[verdict];
   const after = meanText(winner, comparison.winner_interval);
   return `${name} on ${rows}: ${decimal(baseline)} -> ${after}; 95 %: ${difference}${rowsNeededText(needed)}`;

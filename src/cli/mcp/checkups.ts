@@ -14,7 +14,7 @@ const searchFields = {
     .default('corrected')
     .describe('The right answer to a request: the corrected answer alone, or else the answer itself.'),
   scorer: z.string().optional().describe('Of requests, by its name. Default: as the judge of the name does.'),
-  budget: z.int().min(1).default(200).describe('Maximum rollouts of the search.'),
+  budget: z.int().min(1).default(200).describe('Maximum answers of the search.'),
   max_cost_usd: z.number().gt(0).optional().describe('Maximum dollars of all its jobs.'),
   deploy: z
     .enum(['no', 'approval', 'yes'])

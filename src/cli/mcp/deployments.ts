@@ -61,7 +61,7 @@ export function registerMigrationTool(server: McpServer, service: ToolService): 
         dataset_id: z.string().optional().describe('Rows that decide. Default: those of the gate of what is live.'),
         scorer: z.string().optional().describe('With dataset_id: the name of a scorer, such as exact.'),
         optimize: z.enum(optimizeModes).default('if_worse').describe('When to look for a better prompt.'),
-        budget: z.int().min(1).default(200).describe('Maximum rollouts of the search.'),
+        budget: z.int().min(1).default(200).describe('Maximum answers of the search.'),
         deploy: z.boolean().default(false).describe('Serve it under the name if it is no worse.'),
       }),
     },

@@ -112,7 +112,7 @@ async function watch({ client }: Connection, id: string, until: number, { mcpReq
     const progressToken = mcpReq._meta?.progressToken;
     if (progressToken !== undefined && rollouts > reported) {
       reported = rollouts;
-      const message = [`${job.status}: ${rollouts} rollouts`, ...phaseOf(job)].join(', ');
+      const message = [`${job.status}: ${rollouts} answers`, ...phaseOf(job)].join(', ');
       await mcpReq.notify({
         method: 'notifications/progress',
         params: { progressToken, progress: rollouts, message },

@@ -81,7 +81,7 @@ export function registerResultTools(server: McpServer, service: ToolService): vo
   server.registerTool(
     'trace',
     {
-      description: 'A rollout with its model calls, reward and feedback; very long texts are cut.',
+      description: 'An answer with its model calls, reward and feedback; very long texts are cut.',
       inputSchema: z.strictObject({ id, trace_id: z.string().describe('trace_id of a row in results.') }),
       annotations: reads,
     },

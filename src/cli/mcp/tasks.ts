@@ -74,7 +74,7 @@ export function registerTaskTools(server: McpServer, service: ToolService, files
         'Start a search for a better prompt. Returns the id of the session, the sizes of the parts of the rows and the estimated cost at once; watch it.',
       inputSchema: taskSchema.extend({
         proposer: z.string().optional().describe('provider/model that writes prompts; default: the model.'),
-        budget: z.int().min(1).optional().describe('Maximum rollouts; default 200.'),
+        budget: z.int().min(1).optional().describe('Maximum answers; default 200.'),
         algorithm: z.enum(['gepa', 'mipro']).default('gepa'),
       }),
     },

@@ -5,7 +5,7 @@ import { isObject } from '../../util/json.js';
 
 type Fields = Record<string, unknown>;
 
-const ofEveryJob = ['job_id', 'name', 'status', 'progress', 'usage', 'warnings', 'stopped_by', 'error'];
+const ofEveryJob = ['job_id', 'name', 'status', 'last_command', 'progress', 'usage', 'warnings', 'stopped_by', 'error'];
 const ofSearches = [
   'best_reward',
   'best_reward_interval',

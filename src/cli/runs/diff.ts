@@ -1,5 +1,6 @@
 /** What a prompt changes in another, edit by edit. */
 import { RatchetError, type Answer, type DryRun, type Ratchet } from '../../client/index.js';
+import { signed } from '../../core/math/words.js';
 import { sessionOfCandidate } from '../../core/jobs/ids.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { promptChanges, type PromptTexts } from '../../core/prompts/changes/changes.js';
@@ -12,7 +13,7 @@ import { searchOf } from '../mcp/candidates.js';
 import type { CommandClient } from '../service/client.js';
 import { withService } from '../service/connect.js';
 import { FailedJob } from '../service/errors.js';
-import { decimal, intervalText, note, say, sayJson } from '../service/output.js';
+import { intervalText, note, say, sayJson } from '../service/output.js';
 import { noteJob } from '../service/pages.js';
 import { readPrompt } from '../task/task.js';
 
@@ -135,6 +136,6 @@ async function evaluateWithout(client: CommandClient, changes: Changes, line: nu
   const place = basis === 'heldout' ? 'held-out' : 'evaluation';
   say(editLine(edit, null));
   say(
-    `With it minus without it: ${decimal(difference.mean)} (${intervalText(difference)}) on ${rows} ${place} rows: ${words}`,
+    `With it minus without it: ${signed(difference.mean)} (${intervalText(difference)}) on ${rows} ${place} rows: ${words}`,
   );
 }

@@ -1,5 +1,6 @@
 /** The list of runs: which was best, at what price. */
 import type { Answer, Item, Query } from '../../client/index.js';
+import { signed } from '../../core/math/words.js';
 import { withService } from '../service/connect.js';
 import { decimal, dollars, note, say, sayJson, table } from '../service/output.js';
 
@@ -48,8 +49,6 @@ function rowOf(run: Run): string[] {
   ];
 }
 
-const signed = (value: number): string => `${value < 0 ? '' : '+'}${decimal(value)}`;
-
 function sumsText({ runs: count, total_cost_usd: cost, rollouts }: Sums): string {
-  return `${count} ${count === 1 ? 'run' : 'runs'}, ${dollars(cost)}, ${rollouts} rollouts`;
+  return `${count} ${count === 1 ? 'run' : 'runs'}, ${dollars(cost)}, ${rollouts} answers`;
 }

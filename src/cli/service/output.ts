@@ -3,6 +3,7 @@
  * characters of texts, which may be those of others.
  */
 import type { Answer } from '../../client/index.js';
+import { counted, signed } from '../../core/math/words.js';
 import { printable } from '../../util/text.js';
 
 /** A line of the result. */
@@ -56,9 +57,9 @@ export function agreementText(agreement: Answer<'getSession'>['judge_agreement']
   return `Judge: agrees with ${whose} on ${decimal(accuracy)} of ${outputs} outputs (kappa ${decimal(kappa)}), ${verdict}`;
 }
 
-/** A 95 % interval. */
+/** The 95 % interval of a difference. */
 export function intervalText({ low, high }: { low: number; high: number }): string {
-  return `95 %: ${decimal(low)} to ${decimal(high)}`;
+  return `95 %: ${signed(low)} to ${signed(high)}`;
 }
 
 /** A mean over rows, with its interval for unseen rows of the same kind. */
@@ -72,8 +73,8 @@ export function unseenText(interval: { low: number; high: number } | null): stri
 }
 
 /** What would decide an inconclusive comparison, behind it; empty: it is decided. */
-export const rowsNeededText = (rows: number | null): string =>
-  rows === null ? '' : `; about ${rows} rows would decide`;
+export const rowsNeededText = (rows: number | null, unit = 'row'): string =>
+  rows === null ? '' : `; about ${counted(rows, unit)} would decide`;
 
 /** ±Number.MAX_VALUE: the end of an interval without a bound. */
 export function decimal(value: number | null): string {

@@ -48,6 +48,7 @@ export const comparisonSchema = z
   .object({
     a: sideSchema,
     b: sideSchema,
+    unit: z.enum(['row', 'task', 'seed']).describe('What a seed stands for.'),
     seeds_in_common: z.int().describe('Seeds that both ran.'),
     seeds_compared: z.int(),
     compared_seeds: z.array(z.int()).describe('The seeds that all figures are over.'),

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import { compareQuerySchema, comparisonSchema } from '../contract/comparison.js';
 import { compareBySeed, type ComparedSide } from '../../core/search/comparison.js';
+import { unitOf, type Unit } from '../../core/jobs/unit.js';
+import { counted } from '../../core/math/words.js';
 import { readSeedMeans, type SeedsMeasured } from '../../rollouts/store/by-seed.js';
 import type { App, HttpDeps } from '../../platform/http/deps.js';
 import { refuse } from '../../platform/http/server/errors.js';
@@ -30,12 +32,14 @@ export function registerComparePair(app: App, { db }: HttpDeps): void {
         const [ofSearchA, ofSearchB] = [await readSelected(tx, a), await readSelected(tx, b)];
         const ofA = await readSeedMeans(tx, a.jobId, a.candidateId);
         const ofB = await readSeedMeans(tx, b.jobId, b.candidateId);
+        const unit = unitOf(b.spec);
         const compared = compareBySeed(ofA.means, ofB.means, (seed) => ofSearchA(seed) || ofSearchB(seed));
-        if (!compared) throw noCommonSeed(ofA, ofB);
+        if (!compared) throw noCommonSeed(ofA, ofB, unit);
         const { verdict, low, high, difference, basis, seeds, rowsNeeded } = compared.verdict;
         return {
           a: sideView(a, ofA, compared.a),
           b: sideView(b, ofB, compared.b),
+          unit,
           seeds_in_common: [...ofA.means.keys()].filter((seed) => ofB.means.has(seed)).length,
           seeds_compared: seeds,
           compared_seeds: compared.seeds,
@@ -70,7 +74,7 @@ function sideView(
   };
 }
 
-function noCommonSeed(a: SeedsMeasured, b: SeedsMeasured) {
-  const message = `has no seed in common with a: ${b.means.size} seeds of b and ${a.means.size} of a have a succeeded rollout; evaluate both on the same seeds`;
+function noCommonSeed(a: SeedsMeasured, b: SeedsMeasured, unit: Unit) {
+  const message = `has no ${unit} in common with a: ${counted(b.means.size, unit)} of b and ${a.means.size} of a have a reward; evaluate both on the same ${unit}s`;
   return refuse.invalid([{ pointer: '/b', message }], 'no_common_seeds');
 }

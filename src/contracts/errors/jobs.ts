@@ -6,7 +6,7 @@ export const jobCodes = {
     status: [],
     at: ['error_details'],
     retry: false,
-    meaning: 'All rollouts of the baseline failed, so that the search cannot begin',
+    meaning: 'All answers of the baseline failed, so that the search cannot begin',
     remedy: 'Fix the cause that the message quotes',
   },
   answers_empty: {

@@ -64,6 +64,10 @@ const evaluationResults = {
 
 const failure = { error: z.string().describe('Why the job failed.'), code: z.string().describe('The error code.') };
 
+const byCommand = {
+  command_id: z.string().nullable().describe('The command that did it; null: an operator, in Temporal.'),
+};
+
 const progressEvents = [
   event('session_started', 'A session started.', {
     algorithm,
@@ -177,8 +181,8 @@ const progressEvents = [
   event('hint_given', "The hint in the proposer's prompts changed.", {
     command_id: z.string().describe('The command that brought or removed it.'),
   }),
-  event('paused', 'The job is paused: no new rollout starts.', {}),
-  event('resumed', 'The job runs again.', {}),
+  event('paused', 'The job is paused: no new rollout starts.', byCommand),
+  event('resumed', 'The job runs again.', byCommand),
   event('signal_ignored', "An operator's signal to the workflow had no effect.", {
     signal: z.string().describe('The name of the signal, its first 100 characters.'),
     reason: z.string().describe('Why it had no effect.'),

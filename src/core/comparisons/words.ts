@@ -1,4 +1,5 @@
 /** Comparisons with a baseline as a sentence. */
+import { counted, signed } from '../math/words.js';
 import type { Conclusion } from '../math/statistics.js';
 
 /** A column beside the baseline, by the names that people see. */
@@ -29,10 +30,8 @@ export function sentenceOf(baseline: string, columns: readonly NamedVerdict[]): 
 
 const figures = ({ mean, low, high, rows }: NamedVerdict): string => {
   const bounds = Math.max(-low, high) === Number.MAX_VALUE ? '' : `, 95 % ${signed(low)} to ${signed(high)}`;
-  return `${signed(mean)}${bounds}, ${rows} ${rows === 1 ? 'row' : 'rows'}`;
+  return `${signed(mean)}${bounds}, ${counted(rows, 'row')}`;
 };
-
-const signed = (value: number): string => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(2)}`;
 
 const listOf = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)!}`;

@@ -3,6 +3,8 @@ import { meanInterval, type Interval } from '../math/mean-interval.js';
 import { mean } from '../math/rewards.js';
 import { firstFew } from '../../util/first-few.js';
 import { compareRepeated, type RepeatedRewards } from '../math/repeated-pairs.js';
+import { counted } from '../math/words.js';
+import type { Unit } from '../jobs/unit.js';
 import { rowsToDecide, sampleOf, type Tested } from '../math/statistics.js';
 
 /** The gate's condition; one of the two is set. */
@@ -35,15 +37,15 @@ const notMeasured = { incumbentReward: null, incumbentInterval: null, comparison
  * Favours the incumbent: a failed rollout of the candidate counts as the worst reward (at most 0),
  * and seeds without an incumbent reward are not compared. `min_improvement` applies to the lower
  * end of the interval of `testPaired`, `min_reward` to the mean. Two rollouts of a seed count as
- * one, with their mean.
+ * one, with their mean. `unit`: what the gate runs on.
  */
-export function evaluateGate({ minReward, minImprovement }: Threshold, measured: GateRewards): GateVerdict {
+export function evaluateGate({ minReward, minImprovement }: Threshold, measured: GateRewards, unit: Unit): GateVerdict {
   const { candidate, worst, flipped, ours, theirs, tested } = compareRepeated(measured);
   const flippedSeeds = flipped.map((at) => measured.seeds[at]!);
   const failed = measured.candidate.filter((reward) => reward === null).length;
   const { mean: candidateReward, ...candidateInterval } = meanInterval(sampleOf(candidate));
   const own = { candidateReward, candidateInterval };
-  const on = `on ${candidate.length} seeds${failed > 0 ? ` (${failed} failed and count ${formatNumber(worst)})` : ''}`;
+  const on = `on ${counted(candidate.length, unit)}${failed > 0 ? ` (${failed} failed and count ${formatNumber(worst)})` : ''}`;
   if (minReward !== null) {
     const passed = candidateReward >= minReward;
     const message = `The candidate's mean reward is ${formatNumber(candidateReward)} ${on}; min_reward is ${formatNumber(minReward)}.`;
@@ -51,7 +53,7 @@ export function evaluateGate({ minReward, minImprovement }: Threshold, measured:
   }
   const incumbentReward = mean(theirs);
   if (incumbentReward === null) {
-    const says = `No comparison: no rollout of the live candidate has a reward. The candidate's mean reward is ${formatNumber(candidateReward)} ${on}.`;
+    const says = `No comparison: no answer of the live candidate has a reward. The candidate's mean reward is ${formatNumber(candidateReward)} ${on}.`;
     return { passed: false, ...own, ...notMeasured, message: says };
   }
   const rowsNeeded = rowsToDecide(tested, ours.length);
@@ -61,8 +63,8 @@ export function evaluateGate({ minReward, minImprovement }: Threshold, measured:
   const passed = !isSingle && low >= minImprovement!;
   const says =
     `The candidate's mean reward is ${formatNumber(candidateReward)} ${on}, against ${formatNumber(incumbentReward)}: better by ` +
-    `${formatNumber(difference)} on ${ours.length} common seeds${ours.length < candidate.length ? `, where it has ${formatNumber(mean(ours)!)}` : ''}, 95 % interval ${formatBound(low)} to ${formatBound(high)}${isSingle ? ' (one seed shows nothing)' : ''}; its lower end ` +
-    `${passed ? 'reaches' : 'does not reach'} min_improvement, ${formatNumber(minImprovement!)}.${rowsNeeded === null || difference < 0 ? '' : ` About ${rowsNeeded} seeds would show such a gain.`}${flippedWords(flippedSeeds)}`;
+    `${formatNumber(difference)} on ${counted(ours.length, `common ${unit}`)}${ours.length < candidate.length ? `, where it has ${formatNumber(mean(ours)!)}` : ''}, 95 % interval ${formatBound(low)} to ${formatBound(high)}${isSingle ? ` (one ${unit} shows nothing)` : ''}; its lower end ` +
+    `${passed ? 'reaches' : 'does not reach'} min_improvement, ${formatNumber(minImprovement!)}.${rowsNeeded === null || difference < 0 ? '' : ` About ${counted(rowsNeeded, unit)} would show such a gain.`}${flippedWords(flippedSeeds, unit)}`;
   const { low: least, high: greatest } = meanInterval(sampleOf(theirs));
   const incumbent = { incumbentReward, incumbentInterval: { low: least, high: greatest } };
   return { passed, ...own, ...incumbent, comparison, flippedSeeds, message: says };
@@ -70,9 +72,9 @@ export function evaluateGate({ minReward, minImprovement }: Threshold, measured:
 
 const mostNamed = 10;
 
-function flippedWords(seeds: readonly number[]): string {
+function flippedWords(seeds: readonly number[], unit: Unit): string {
   if (seeds.length === 0) return '';
-  const on = seeds.length === 1 ? 'seed' : `${seeds.length} seeds:`;
+  const on = seeds.length === 1 ? unit : `${counted(seeds.length, unit)}:`;
   return ` The same prompt got two rewards on ${on} ${firstFew(seeds, mostNamed)}.`;
 }
 

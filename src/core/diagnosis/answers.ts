@@ -3,7 +3,8 @@ import { emptySentences, totalEmpty } from '../answers/empty-answers.js';
 import { cutWithin } from '../../util/text.js';
 import { mostFacts, type Action, type AnswersRecord, type Diagnosis, type RowCause } from './diagnosis.js';
 import { causesOf, diagnosedRows, unnamedLabels } from './rows.js';
-import { counted, grouped, listed } from './words.js';
+import { counted, grouped } from '../math/words.js';
+import { listed } from './words.js';
 
 /** What the answers of a run show, and so which rows to read. */
 export type Symptom = 'rollouts_failed' | 'answers_empty' | 'all_wrong';
@@ -49,13 +50,13 @@ function diagnoseFailed(record: AnswersRecord): Diagnosis {
   const { scored, failed } = record;
   const rows = diagnosedRows(record.rows, record);
   const all = scored + failed;
-  const share = scored === 0 ? `All ${counted(all, 'rollout')}` : `${grouped(failed)} of ${counted(all, 'rollout')}`;
+  const share = scored === 0 ? `All ${counted(all, 'answer')}` : `${grouped(failed)} of ${counted(all, 'answer')}`;
   const [first] = rows;
   const cause = first ? `: ${cutWithin(first.because, 200)}` : '.';
   return {
     code: 'rollouts_failed',
     sentence: `${share} failed${soFar(record)}${cause}`,
-    facts: scored === 0 ? [] : ['The mean reward leaves failed rollouts out.'],
+    facts: scored === 0 ? [] : ['The mean reward leaves failed answers out.'],
     rows,
     action: null,
   };

@@ -1,6 +1,7 @@
 /** What more of a spent budget would be, and what it would cost. */
 import type { Action, ExtensionLimit, SearchRecord } from './diagnosis.js';
-import { counted, dollarText, roundUp } from './words.js';
+import { counted } from '../math/words.js';
+import { dollarText, roundUp } from './words.js';
 
 /** More of a budget, as a share of what was used. */
 const further = 0.5;

@@ -4,7 +4,8 @@ import { diagnoseAnswers } from './answers.js';
 import { isBudgetEnd, moreBudget } from './budget.js';
 import { mostFacts, type Action, type Diagnosis, type SearchRecord } from './diagnosis.js';
 import { proposalsOf, proposalWords } from './proposals.js';
-import { counted, grouped, listed, rewardText, roundUp, signed } from './words.js';
+import { counted, grouped, signed } from '../math/words.js';
+import { listed, rewardText, roundUp } from './words.js';
 
 type Rule = (record: SearchRecord) => Omit<Diagnosis, 'rows'> | null;
 

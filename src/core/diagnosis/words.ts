@@ -1,15 +1,6 @@
-/** Numbers in sentences. */
-
-export const counted = (count: number, noun: string): string => `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
-
-/** A number with commas between thousands, independent of the locale. */
-export function grouped(count: number): string {
-  return Math.round(count).toLocaleString('en-US');
-}
+/** Figures in sentences. */
 
 export const rewardText = (reward: number): string => reward.toFixed(2).replace(/^-(?=0\.00$)/, '');
-
-export const signed = (value: number): string => `${value < 0 ? '−' : '+'}${rewardText(Math.abs(value))}`;
 
 export const dollarText = (usd: number): string => `$${usd >= 0.1 ? usd.toFixed(2) : usd.toPrecision(1)}`;
 

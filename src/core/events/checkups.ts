@@ -2,6 +2,7 @@
 import type { EventData } from '../../contracts/events/schema.js';
 import type { CheckedPart, CheckupFindings, Part } from '../checkups/steps.js';
 import type { Checked, Improvement } from '../checkups/verdict.js';
+import { signed } from '../math/words.js';
 import type { NewEvent } from './event.js';
 
 const purposes: Record<Part, string> = {
@@ -37,7 +38,7 @@ const baselines: Record<CheckedPart, string> = { rows: 'at its release', traffic
 const units: Record<CheckedPart, string> = { rows: 'rows', traffic: 'recent requests' };
 
 function checkedEvent(part: CheckedPart, { verdict, reward, rows, compared }: Checked) {
-  const by = compared ? `, by ${compared.difference.toFixed(3)}` : '';
+  const by = compared ? ` (${signed(compared.difference)})` : '';
   const found = `what is live is ${words[verdict]} ${baselines[part]}${by}`;
   const message = `${found}: its reward on ${rows} ${units[part]} is ${reward.toFixed(3)}`;
   return judged(message, {
@@ -54,7 +55,7 @@ function checkedEvent(part: CheckedPart, { verdict, reward, rows, compared }: Ch
 }
 
 function improvementEvent({ verdict, reward, today, difference, low, high, rows }: Improvement) {
-  const message = `the winner of the search is ${words[verdict]} what is live on ${rows} requests by ${difference.toFixed(3)}`;
+  const message = `the winner of the search is ${words[verdict]} what is live on ${rows} requests (${signed(difference)})`;
   const figures = { reward, baseline_reward: today.reward, difference, low, high, p_value: null, rows };
   return judged(message, { part: 'improvement', verdict, ...figures });
 }

@@ -2,18 +2,19 @@
 import type { EventData } from '../../contracts/events/schema.js';
 import { candidateId } from '../jobs/ids.js';
 import { jobKinds, type JobKind } from '../jobs/kinds.js';
+import type { Unit } from '../jobs/unit.js';
 import type { Interval } from '../math/mean-interval.js';
 import type { SearchView } from '../search/protocol.js';
 import type { NewEvent } from './event.js';
 
-/** `count` numbers the pauses of the job. */
-export function paused(count: number): NewEvent<'paused'> {
-  return { key: `paused:${count}`, type: 'paused', message: 'paused', data: {} };
+/** `count` numbers the pauses of the job; `commandId` null: an operator paused it. */
+export function paused(count: number, commandId: string | null): NewEvent<'paused'> {
+  return { key: `paused:${count}`, type: 'paused', message: 'paused', data: { command_id: commandId } };
 }
 
-/** `count` is the number of the pause that ends. */
-export function resumed(count: number): NewEvent<'resumed'> {
-  return { key: `resumed:${count}`, type: 'resumed', message: 'resumed', data: {} };
+/** `count` is the number of the pause that ends; `commandId` null: an operator resumed it. */
+export function resumed(count: number, commandId: string | null): NewEvent<'resumed'> {
+  return { key: `resumed:${count}`, type: 'resumed', message: 'resumed', data: { command_id: commandId } };
 }
 
 /** `commandId`: the command that brought the hint. */
@@ -36,9 +37,8 @@ export type JobFailure = EventData<'error'>;
 export type EndedAs = { status: 'completed' | 'cancelled' } | { status: 'failed'; error: JobFailure };
 
 /** What to do after a job that ended for this reason; null: nothing. */
-export function stopAdvice(kind: JobKind, stoppedBy: string | null): string | null {
+export function stopAdvice(unit: Unit, stoppedBy: string | null): string | null {
   if (stoppedBy !== 'train_solved') return null;
-  const { unit } = jobKinds[kind];
   return `Stopped by train_solved: the winner solves every train ${unit}, but not every evaluation ${unit}. To go on, create the job again with more or harder train ${unit}s.`;
 }
 

@@ -1,4 +1,5 @@
 /** Events of a migration. */
+import { signed } from '../math/words.js';
 import type { Part, Side } from '../migrations/steps.js';
 import type { Judged } from '../migrations/verdict.js';
 import type { NewEvent } from './event.js';
@@ -24,7 +25,7 @@ const verdicts = { no_worse: 'no worse', worse: 'worse', inconclusive: 'not show
 
 export function migrationJudged(side: Side, judged: Judged, maxLoss: number): NewEvent<'migration_judged'> {
   const { verdict, reward, today, difference, low, high, rows, worseCount } = judged;
-  const message = `${names[side]} on the new model is ${verdicts[verdict]} than today within ${maxLoss}: ${difference.toFixed(3)} on ${rows} rows`;
+  const message = `${names[side]} on the new model is ${verdicts[verdict]} than today within ${maxLoss}: ${signed(difference)} on ${rows} rows`;
   const measured = { reward, today_reward: today.reward, difference, low, high, rows, rows_worse: worseCount };
   return {
     key: `judged:${side}`,

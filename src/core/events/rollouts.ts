@@ -1,5 +1,6 @@
 /** Events of rollouts: results, rewards, concurrency. */
 import { jobKinds, type JobKind } from '../jobs/kinds.js';
+import type { Unit } from '../jobs/unit.js';
 import type { Stage } from '../search/protocol.js';
 import type { NewEvent } from './event.js';
 
@@ -25,16 +26,28 @@ export interface Progress {
   total: number | null;
 }
 
-export function rolloutEvent(kind: JobKind, rollout: FinishedRollout, progress: Progress): NewEvent {
-  return jobKinds[kind].isSearch ? rolloutCompleted(rollout, progress) : seedCompleted(rollout, progress);
+/** `unit`: what the job runs on. */
+export function rolloutEvent(
+  { kind, unit }: { kind: JobKind; unit: Unit },
+  rollout: FinishedRollout,
+  progress: Progress,
+): NewEvent {
+  const message = summary(rollout, unit);
+  return jobKinds[kind].isSearch
+    ? rolloutCompleted(rollout, progress, message)
+    : seedCompleted(rollout, progress, message);
 }
 
-function rolloutCompleted(rollout: FinishedRollout, { completed }: Progress): NewEvent<'rollout_completed'> {
+function rolloutCompleted(
+  rollout: FinishedRollout,
+  { completed }: Progress,
+  message: string,
+): NewEvent<'rollout_completed'> {
   const { id, idx, candidate_id, stage, generation } = rollout;
   return {
     key: `rollout:${id}`,
     type: 'rollout_completed',
-    message: summary(rollout),
+    message,
     data: { completed, ...commonFields(rollout), rollout_idx: idx, candidate_id, stage, generation },
   };
 }
@@ -42,20 +55,21 @@ function rolloutCompleted(rollout: FinishedRollout, { completed }: Progress): Ne
 function seedCompleted(
   rollout: FinishedRollout,
   { completed, total }: Progress,
+  message: string,
 ): NewEvent<'eval.policy.seed.completed'> {
   return {
     key: `rollout:${rollout.id}`,
     type: 'eval.policy.seed.completed',
-    message: `${summary(rollout)} (${completed} of ${total})`,
+    message: `${message} (${completed} of ${total})`,
     data: { completed, total, ...commonFields(rollout) },
   };
 }
 
-function summary({ seed, task_id: task, status, reward, error }: FinishedRollout): string {
+function summary({ seed, task_id: task, status, reward, error }: FinishedRollout, unit: Unit): string {
   const result =
     status === 'succeeded' ? `reward ${rounded(reward)}` : `failed: ${error?.message ?? 'no reason recorded'}`;
   if (seed === null) return result;
-  return task == null ? `seed ${seed}: ${result}` : `task ${task} (seed ${seed}): ${result}`;
+  return `${unit} ${task ?? seed}: ${result}`;
 }
 
 const rounded = (reward: number | null): string => String(reward === null ? null : Number(reward.toFixed(4)));
@@ -100,7 +114,7 @@ export function concurrencyLowered(
   return {
     key: `concurrency:${times}`,
     type: 'concurrency_lowered',
-    message: `concurrency lowered to ${limit} of ${max} rollouts: ${because}`,
+    message: `concurrency lowered to ${limit} of ${max}: ${because}`,
     data: { limit, max_concurrent: max, because },
   };
 }

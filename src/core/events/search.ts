@@ -2,6 +2,8 @@
 import type { EventData } from '../../contracts/events/schema.js';
 import type { AlgorithmName } from '../../kinds/session/contract/algorithms.js';
 import { candidateId } from '../jobs/ids.js';
+import type { Unit } from '../jobs/unit.js';
+import { counted } from '../math/words.js';
 import type { Decision, SearchView } from '../search/protocol.js';
 import type { NewEvent } from './event.js';
 
@@ -13,14 +15,15 @@ interface Start {
 }
 
 export function sessionStarted({
+  unit,
   evaluationSeeds,
   baselineKnown,
   ...start
-}: Start & { evaluationSeeds: number; baselineKnown: boolean }): NewEvent<'session_started'> {
+}: Start & { unit: Unit; evaluationSeeds: number; baselineKnown: boolean }): NewEvent<'session_started'> {
   return {
     key: 'started',
     type: 'session_started',
-    message: `${start.algorithm} session started (${evaluationSeeds} evaluation seeds)`,
+    message: `${start.algorithm} session started (${counted(evaluationSeeds, `evaluation ${unit}`)})`,
     data: { ...start, baseline_known: baselineKnown },
   };
 }
@@ -48,9 +51,10 @@ export function sessionExtended(run: number, limits: EventData<'session_extended
   };
 }
 
-/** The search so far, with the cost of all its calls; null: unknown. */
+/** The search so far, with the cost of all its calls; null: unknown. `unit`: what it runs on. */
 export interface SearchProgress extends Pick<SearchView, 'rolloutsCompleted' | 'estimate' | 'bestInterval'> {
   costUsd: number | null;
+  unit: Unit;
 }
 
 export function decisionEvents(jobId: string, decision: Decision, progress: SearchProgress): NewEvent[] {
@@ -90,7 +94,7 @@ export function decisionEvents(jobId: string, decision: Decision, progress: Sear
     case 'candidate_evaluated': {
       const { candidate, generation, reward, interval, seedsEvaluated } = decision;
       const unseen = `unseen ones: ${interval.low.toFixed(4)} to ${interval.high.toFixed(4)}`;
-      const message = `candidate ${candidate} evaluated (mean reward ${reward.toFixed(4)} on ${seedsEvaluated} seeds; ${unseen})`;
+      const message = `candidate ${candidate} evaluated (mean reward ${reward.toFixed(4)} on ${counted(seedsEvaluated, progress.unit)}; ${unseen})`;
       const rewards = { reward, reward_interval: interval, seeds_evaluated: seedsEvaluated };
       const data = { candidate_id: idOf(candidate), generation, ...rewards };
       return [
@@ -102,7 +106,7 @@ export function decisionEvents(jobId: string, decision: Decision, progress: Sear
       return [generationComplete(jobId, decision, progress)];
     case 'budget_warning': {
       const { rolloutsUsed, maxRollouts } = decision;
-      const message = `${rolloutsUsed} of ${maxRollouts} rollouts used`;
+      const message = `${rolloutsUsed} of ${maxRollouts} answers used`;
       const data = { rollouts_used: rolloutsUsed, max_rollouts: maxRollouts };
       return [{ key: `${type}:${maxRollouts}`, type, message, data }];
     }
@@ -114,7 +118,7 @@ export function decisionEvents(jobId: string, decision: Decision, progress: Sear
 export function generationComplete(
   jobId: string,
   { generation, bestReward, bestCandidate }: Omit<DecisionOf<'generation_complete'>, 'type'>,
-  { rolloutsCompleted, estimate, bestInterval, costUsd }: SearchProgress,
+  { rolloutsCompleted, estimate, bestInterval, costUsd }: Omit<SearchProgress, 'unit'>,
 ): NewEvent<'generation_complete'> {
   return {
     key: `generation:${generation}`,

@@ -1,5 +1,7 @@
 /** Why a running job stands still. */
 
+import { counted } from '../math/words.js';
+
 /** What is known of it; null: nothing is wrong there. */
 export interface StallFacts {
   /** Why its workflow task fails. */
@@ -23,8 +25,8 @@ export function stallCause(facts: StallFacts): string {
   if (!hasWorker) return 'no worker runs';
   if (trouble !== null) return trouble;
   if (loweredBecause !== null) return loweredBecause;
-  if (!isPrepared) return `the checks before its first rollout have no answer from ${answerer}`;
+  if (!isPrepared) return `the checks before it starts have no answer from ${answerer}`;
   if (!isDriven) return 'it waits for a worker';
-  if (inFlight > 0) return `${answerer} is silent: ${inFlight} rollout${inFlight === 1 ? '' : 's'} in flight`;
+  if (inFlight > 0) return `${answerer} is silent: ${counted(inFlight, 'answer')} in flight`;
   return 'it waits for the proposer';
 }

@@ -1,4 +1,5 @@
 /** What a job does or waits for, and since when, in words, for the Temporal UI. */
+import { counted } from '../math/words.js';
 import type { JobProgress } from './progress.js';
 
 /** Rollouts whose reward a container reports later; `since`: the oldest. */
@@ -38,7 +39,9 @@ function waitsOf({ preparingSince, pausedSince, trafficSince, rewards }: Waits, 
     ...(pausedSince === null ? [] : [`paused since ${iso(pausedSince)}, until it is resumed`]),
     ...(preparingSince === null ? [] : [`checks the container and the models since ${iso(preparingSince)}`]),
     ...(trafficSince === null ? [] : [`waits for live traffic and its rewards since ${iso(trafficSince)}${work}`]),
-    ...(rewards === null ? [] : [`waits for the rewards of ${rewards.rollouts} rollouts since ${rewards.since}`]),
+    ...(rewards === null
+      ? []
+      : [`waits for the rewards of ${counted(rewards.rollouts, 'answer')} since ${rewards.since}`]),
   ];
 }
 

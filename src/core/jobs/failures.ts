@@ -51,7 +51,7 @@ export function withCause<Failure extends { code: string; message: string }>(
 ): Failure {
   if (!cause || !causedByRollouts.has(failure.code)) return failure;
   const { message, count, failed } = cause;
-  return { ...failure, message: `${failure.message} ${count} of ${failed} failed rollouts: ${message}` };
+  return { ...failure, message: `${failure.message} ${count} of ${failed} failed answers: ${message}` };
 }
 
 /** Minimum outcomes before the failure rate of a running job counts. */
@@ -84,7 +84,7 @@ export function mustFail(counts: OutcomeCounts, maxFailureRate: number, finished
   if (!judged || !exceedsRate({ succeeded, failed }, maxFailureRate)) return null;
   return {
     code: 'too_many_failures',
-    message: `${failed} of ${outcomes} rollouts failed, more than max_failure_rate ${maxFailureRate} allows; fix the cause, or raise max_failure_rate.`,
+    message: `${failed} of ${outcomes} answers failed, more than max_failure_rate ${maxFailureRate} allows; fix the cause, or raise max_failure_rate.`,
     retryable: false,
   };
 }

@@ -60,7 +60,7 @@ export function instancesProblem(a: Instances, b: Instances, nameOfA = 'side a')
   }
   if (a.kind === 'traffic' && b.kind === 'traffic')
     return 'runs on live traffic of another session: seeds of live traffic are compared within one session only';
-  return `runs on ${nouns[b.kind]}, but ${nameOfA} runs on ${nouns[a.kind]}: equal seeds are not the same instances`;
+  return `runs on ${nouns[b.kind]}, but ${nameOfA} runs on ${nouns[a.kind]}: equal numbers are not the same instances`;
 }
 
 const nouns = {

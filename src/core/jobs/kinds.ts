@@ -22,8 +22,6 @@ interface JobKindEntry {
   takesCommands: boolean;
   /** Whether its model calls come through the proxy, from a container or from live traffic. */
   usesProxy: boolean;
-  /** The noun for a rollout's input. */
-  unit: 'seed' | 'task';
   terminalEvents: Record<'completed' | 'failed' | 'cancelled', TerminalEvent['type']>;
   /** Whether an `error` event precedes the failed one. */
   hasErrorEvent: boolean;
@@ -43,7 +41,6 @@ export const jobKinds = {
     isSearch: true,
     takesCommands: true,
     usesProxy: true,
-    unit: 'seed',
     terminalEvents: jobEvents,
     hasErrorEvent: true,
   },
@@ -58,7 +55,6 @@ export const jobKinds = {
     isSearch: false,
     takesCommands: true,
     usesProxy: true,
-    unit: 'seed',
     terminalEvents: {
       completed: 'eval.policy.job.completed',
       failed: 'eval.policy.job.failed',
@@ -77,7 +73,6 @@ export const jobKinds = {
     isSearch: true,
     takesCommands: true,
     usesProxy: false,
-    unit: 'task',
     terminalEvents: jobEvents,
     hasErrorEvent: true,
   },
@@ -92,7 +87,6 @@ export const jobKinds = {
     isSearch: false,
     takesCommands: false,
     usesProxy: false,
-    unit: 'seed',
     terminalEvents: jobEvents,
     hasErrorEvent: true,
   },
@@ -107,7 +101,6 @@ export const jobKinds = {
     isSearch: false,
     takesCommands: false,
     usesProxy: false,
-    unit: 'seed',
     terminalEvents: jobEvents,
     hasErrorEvent: true,
   },
@@ -122,7 +115,6 @@ export const jobKinds = {
     isSearch: false,
     takesCommands: false,
     usesProxy: false,
-    unit: 'seed',
     terminalEvents: jobEvents,
     hasErrorEvent: true,
   },

@@ -1,7 +1,9 @@
 /** How a job ends: what its workflow knows, judged by what is on record. */
 import { costBudgetExhausted, costExhausted, mustFail, spendQuotaExceeded, type OutcomeCounts } from './failures.js';
 import type { JobFault } from './fault.js';
-import type { JobSpec } from './spec.js';
+import { counted } from '../math/words.js';
+import type { EvaluationSpec, JobSpec } from './spec.js';
+import { unitOf } from './unit.js';
 
 /** Why the work of a job is over. `expired`: its running time is. */
 export type JobEnd =
@@ -75,7 +77,7 @@ function spent(budget: SpentBudget, record: EndRecord): JobOutcome {
   const name = isQuota ? 'The quota spend_usd_per_day' : `budget.${budget}`;
   const remedy = isQuota ? 'Raise it, wait for the next day' : 'Raise it';
   const isGraph = record.spec.kind === 'graph';
-  const fewer = isGraph ? 'give fewer tasks' : 'list fewer evaluation seeds';
+  const fewer = isGraph ? 'give fewer tasks' : `list fewer evaluation ${unitOf(record.spec)}s`;
   // A call reserves the cost of the longest answer that it may get.
   const cheaper = isGraph || budget === 'max_minutes' ? `or ${fewer}` : `${fewer}, or lower policy.max_tokens`;
   const message = `${name} did not last until the baseline was evaluated. ${remedy}, ${cheaper}.`;
@@ -83,16 +85,16 @@ function spent(budget: SpentBudget, record: EndRecord): JobOutcome {
 }
 
 /** An evaluation whose budget does not cover a call, which may come after the last result. */
-function outOfMoney({ seeds }: Extract<JobSpec, { kind: 'evaluation' }>, record: EndRecord): JobOutcome {
+function outOfMoney(spec: EvaluationSpec, record: EndRecord): JobOutcome {
   const { succeeded, failed } = record.counts;
-  if (succeeded + failed === seeds.length) return completed('completed', record);
-  const message =
-    'The rest of budget.max_cost_usd does not cover the next call, which reserves the cost of its longest answer. Raise it, list fewer seeds, or lower policy.max_tokens.';
+  if (succeeded + failed === spec.seeds.length) return completed('completed', record);
+  const message = `The rest of budget.max_cost_usd does not cover the next call, which reserves the cost of its longest answer. Raise it, list fewer ${unitOf(spec)}s, or lower policy.max_tokens.`;
   const error = { code: costBudgetExhausted, message, retryable: false };
   return { status: 'failed', stoppedBy: costBudgetExhausted, error };
 }
 
-function timedOut({ seeds, timeoutS }: Extract<JobSpec, { kind: 'evaluation' }>): JobOutcome {
-  const message = `The evaluation of ${seeds.length} seeds did not finish within its timeout of ${timeoutS} s.`;
+function timedOut(spec: EvaluationSpec): JobOutcome {
+  const { seeds, timeoutS } = spec;
+  const message = `The evaluation of ${counted(seeds.length, unitOf(spec))} did not finish within its timeout of ${timeoutS} s.`;
   return { status: 'failed', stoppedBy: 'timeout', error: { code: 'timeout', message, retryable: false } };
 }

@@ -3,7 +3,9 @@ import type { SearchProgress } from '../algorithms/progress.js';
 import type { Conclusion } from '../math/statistics.js';
 import type { SearchRequest, SearchView } from '../search/protocol.js';
 import type { OutcomeCounts } from './failures.js';
+import { counted } from '../math/words.js';
 import { candidateId } from './ids.js';
+import type { Unit } from './unit.js';
 
 /** What a person suggests to a search. */
 export type SuggestionKind = 'candidate' | 'hint';
@@ -83,12 +85,12 @@ export function progressOfSearch(
   };
 }
 
-export function progressOfEvaluation({ succeeded, failed }: OutcomeCounts, total: number): JobProgress {
+export function progressOfEvaluation({ succeeded, failed }: OutcomeCounts, total: number, unit: Unit): JobProgress {
   const rolloutsCompleted = succeeded + failed;
   return {
     figures: { ...noFigures, rolloutsCompleted, maxRollouts: total },
-    details: `${rolloutsCompleted} of ${total} seeds`,
-    next: `${total} seeds`,
+    details: `${rolloutsCompleted} of ${counted(total, unit)}`,
+    next: counted(total, unit),
     takes: [],
   };
 }
@@ -96,7 +98,7 @@ export function progressOfEvaluation({ succeeded, failed }: OutcomeCounts, total
 function describe(view: SearchView): string {
   const best =
     view.bestReward === null ? 'none yet' : `${view.bestReward.toFixed(3)} (candidate ${view.bestCandidate})`;
-  return `generation ${view.generation} of ${view.totalGenerations}, best reward ${best}, ${view.rolloutsCompleted} rollouts`;
+  return `generation ${view.generation} of ${view.totalGenerations}, best reward ${best}, ${view.rolloutsCompleted} answers`;
 }
 
 function describeRequest(request: SearchRequest): string {
@@ -105,14 +107,14 @@ function describeRequest(request: SearchRequest): string {
     case 'failed':
       return 'the end';
     case 'demos':
-      return `generation ${request.request.generation}: demonstrations from ${request.request.ordinals.length} rollouts`;
+      return `generation ${request.request.generation}: demonstrations from ${request.request.ordinals.length} answers`;
     case 'round':
       return `${describeRequest({ kind: 'rollouts', requests: request.rollouts })}, ${request.proposals.length} proposals`;
     case 'proposals':
       return `generation ${request.requests[0]?.generation ?? 0}: ${request.requests.length} proposals`;
     case 'rollouts': {
       const { generation = 0, stage } = request.requests[0] ?? {};
-      return `generation ${generation}: ${request.requests.length} rollouts${stage ? ` (${stage})` : ''}`;
+      return `generation ${generation}: ${request.requests.length} answers${stage ? ` (${stage})` : ''}`;
     }
   }
 }

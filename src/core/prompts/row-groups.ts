@@ -65,12 +65,12 @@ export function namedWarnings(
     const [first] = shared;
     if (first)
       warnings.push(
-        `${shared.length} of the ${known.length} ${name} rows have the input of a ${first.earlier.name} row (the first: row ${first.seed}, as row ${first.earlier.seed}), so a prompt that remembers it looks better than it is. Name other seeds, or none: the split keeps equal inputs in one part.`,
+        `${shared.length} of the ${known.length} ${name} rows have the input of a ${first.earlier.name} row (the first: row ${first.seed}, as row ${first.earlier.seed}), so a prompt that remembers it looks better than it is. Name other rows, or none: the split keeps equal inputs in one part.`,
       );
     const copies = known.length - new Set(known.map((seed) => contents[seed]!.row)).size;
     if (copies > 0)
       warnings.push(
-        `${copies} of the ${known.length} ${name} rows equal another one of them, so their results count more than once. Name other seeds, or none: the split uses equal rows once.`,
+        `${copies} of the ${known.length} ${name} rows equal another one of them, so their results count more than once. Name other rows, or none: the split uses equal rows once.`,
       );
     for (const seed of known) if (!seen.has(contents[seed]!.input)) seen.set(contents[seed]!.input, { seed, name });
   }
@@ -93,7 +93,7 @@ export function groupWarnings(
   const warnings: string[] = [];
   if (copies.length > 0)
     warnings.push(
-      `${copies.length} ${unit}s equal an earlier ${unit} (the first: ${copies[0]}) and are not used, since equal ${unit}s tell nothing new. Give other ${unit}s, or name the seeds.`,
+      `${copies.length} ${unit}s equal an earlier ${unit} (the first: ${copies[0]}) and are not used, since equal ${unit}s tell nothing new. Give other ${unit}s, or name them.`,
     );
   const [first] = contradictions;
   if (first)

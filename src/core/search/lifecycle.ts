@@ -138,7 +138,7 @@ function failureOfBaseline(batch: Batch): EndPhase | null {
   const { length } = batch.rewards;
   if (hasAllFailed(batch, 0)) {
     // The job's error adds the cause of the failures.
-    const message = `All ${length} rollouts of the baseline failed, so the search cannot begin; fix the cause.`;
+    const message = `All ${length} answers of the baseline failed, so the search cannot begin; fix the cause.`;
     return { name: 'failed', code: 'baseline_failed', message };
   }
   // Nothing can be learnt from silence.

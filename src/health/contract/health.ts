@@ -1,6 +1,6 @@
 /** What is slow or failing now, and whom it affects. */
 import { z } from 'zod';
-import { keyView, statusSchema, stuckSchema, timestamp } from '../../contracts/common.js';
+import { keyView, lastCommandSchema, statusSchema, stuckSchema, timestamp } from '../../contracts/common.js';
 import type { HealthState } from '../../core/health/state.js';
 
 const states = ['ok', 'slow', 'throttled', 'failing'] as const satisfies readonly HealthState[];
@@ -51,7 +51,9 @@ const openJobSchema = z
     job_id: z.string(),
     kind: z.enum(['session', 'evaluation', 'graph']),
     name: z.string().nullable(),
+    tags: z.array(z.string()),
     status: statusSchema,
+    last_command: lastCommandSchema,
     created_by: keyView,
     models,
     concurrency: z.object({

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { firstEnd, isStalled, paceOf } from '../../core/health/pace.js';
 import { stallCause } from '../../core/health/stall.js';
 import { readCosts } from '../../jobs/store/usage.js';
-import { isoOrNull, keyView, stuckView } from '../../jobs/routes/view.js';
+import { commandView, isoOrNull, keyView, stuckView } from '../../jobs/routes/view.js';
 import { namedModels } from '../../models/routes/retirements/named-models.js';
 import type { Tx } from '../../platform/db/db.js';
 import type { healthSchema } from '../contract/health.js';
@@ -60,7 +60,9 @@ function view(run: OpenRun, costUsd: number | null, nowMs: number): Job {
     job_id: run.id,
     kind: run.kind,
     name: run.name,
+    tags: run.tags,
     status,
+    last_command: commandView(run.lastCommand),
     created_by: keyView(run.createdBy),
     models: modelsOf(run),
     concurrency: { limit, max_concurrent: maxConcurrent, lowered_because: run.reason },

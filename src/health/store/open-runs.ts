@@ -2,6 +2,7 @@ import type { JobKind } from '../../core/jobs/kinds.js';
 import type { StoredSpec } from '../../core/jobs/spec.js';
 import type { Status } from '../../core/jobs/status.js';
 import type { Tx } from '../../platform/db/db.js';
+import { lastCommandOf, type LastCommand } from '../../jobs/store/commands.js';
 import { keyOf, type NamedKey } from '../../jobs/store/named-keys.js';
 import { readConcurrency } from '../../jobs/store/concurrency.js';
 import { specOfModels } from '../../jobs/store/open-jobs.js';
@@ -12,7 +13,9 @@ export interface OpenRun extends Record<string, unknown> {
   id: string;
   kind: Extract<JobKind, 'session' | 'evaluation' | 'graph'>;
   name: string | null;
+  tags: string[];
   status: Status;
+  lastCommand: LastCommand | null;
   createdBy: NamedKey;
   stuck: Stuck | null;
   /** Without its texts. */
@@ -44,7 +47,7 @@ const mostRead = 1_000;
 /** The longest without an outcome first. */
 export async function listOpenRuns(tx: Tx, limit: number): Promise<OpenRun[]> {
   return tx.query<OpenRun>(
-    `select j.id, j.kind, j.name, j.status, ${keyOf('j.key_id')} as "createdBy", j.stuck, ${specOfModels('j.spec')} as spec,
+    `select j.id, j.kind, j.name, j.tags, j.status, ${lastCommandOf('c')} as "lastCommand", ${keyOf('j.key_id')} as "createdBy", j.stuck, ${specOfModels('j.spec')} as spec,
             (j.spec->>'maxConcurrent')::int as "maxConcurrent", c.concurrency as "limit", c.concurrency_reason as reason,
             c.rollouts_succeeded + c.rollouts_failed as completed,
             case j.kind when 'evaluation' then jsonb_array_length(j.spec->'seeds')

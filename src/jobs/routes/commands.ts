@@ -1,4 +1,5 @@
 import { commandBodySchema, controlAnswerSchema, jobChangeSchema } from '../../contracts/control.js';
+import { insertCommand } from '../store/commands.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import type { App, HttpDeps } from '../../platform/http/deps.js';
 import { ApiError } from '../../platform/http/server/errors.js';
@@ -32,7 +33,8 @@ export function registerCommands(
     async (request, reply) => {
       const job = await (patchesAnyKind ? findJob(deps, request, jobIdOf(request, param)) : find(request));
       const { state, ...marks } = request.body;
-      if (state) return control(deps, reply, job, patchCommands[state]);
+      const { keyId } = request.caller;
+      if (state) return control(deps, reply, job, { kind: patchCommands[state], keyId });
       await mark(deps, job, marks);
       return reply.send({ ...idFields(job.jobId), status: job.status });
     },
@@ -52,7 +54,8 @@ export function registerCommands(
           response,
         },
       },
-      async (request, reply) => control(deps, reply, await find(request), command),
+      async (request, reply) =>
+        control(deps, reply, await find(request), { kind: command, keyId: request.caller.keyId }),
     );
   }
 }
@@ -85,6 +88,8 @@ export function registerCancel(
         const detail = `The job is ${status} and cannot be cancelled.`;
         throw new ApiError(409, 'invalid_state', detail, { extra: { current_status: status } });
       }
+      const sent = { kind: 'cancel', keyId: request.caller.keyId } as const;
+      await deps.db.org(job.orgId, (tx) => insertCommand(tx, job, sent));
       if (!job.workflowStarted) await deps.commander.start(job);
       await deps.commander.cancel(job);
       return reply.code(202).send({ job_id: jobId, status, pending_command: 'cancel' });

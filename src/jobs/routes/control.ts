@@ -3,7 +3,7 @@ import type { CommandKind, ControlAnswer } from '../../contracts/control.js';
 import type { AnswerCode } from '../../contracts/errors/index.js';
 import { isTerminal, transition, type Status, type StatusCommand } from '../../core/jobs/status.js';
 import { jobKinds, type JobKind } from '../../core/jobs/kinds.js';
-import { insertCommand, readOutcome, type Outcome } from '../store/commands.js';
+import { insertCommand, readOutcome, type Outcome, type SentCommand } from '../store/commands.js';
 import { insertSuggestion, type SuggestedContent } from '../store/suggestions.js';
 import { closePending } from '../store/decisions/pending.js';
 import { readJob, type JobHead, type JobRow } from '../store/jobs.js';
@@ -44,9 +44,9 @@ export async function control(
   deps: HttpDeps,
   reply: FastifyReply,
   job: JobRow,
-  kind: CommandKind,
+  sent: SentCommand,
 ): Promise<FastifyReply> {
-  const { code, body } = await command(deps, job, kind);
+  const { code, body } = await command(deps, job, sent);
   return reply.code(code).send(body);
 }
 
@@ -57,21 +57,21 @@ export async function control(
 export async function command(
   deps: HttpDeps,
   job: JobRow,
-  kind: CommandKind,
-  content?: SuggestedContent,
+  { kind, keyId, content }: SentCommand & { content?: SuggestedContent },
 ): Promise<{ code: 200 | 202; body: ControlAnswer }> {
   const ids = idFields(job.jobId);
   // A closed job has no workflow, and its status is final.
   if (isTerminal(job.status)) return { code: 200, body: { ...ids, status: decided(job.status, kind) } };
   if (job.status === 'pending') {
     // A pending job has no workflow yet.
-    const found = await deps.db.org(job.orgId, (tx) => closePending(tx, job, statusCommandOf(kind, job.status)));
+    const status = statusCommandOf(kind, job.status);
+    const found = await deps.db.org(job.orgId, (tx) => closePending(tx, job, { command: status, keyId }));
     if (found === 'refused') throw refused(kind, job.status);
     if (found !== 'started') return { code: 200, body: { ...ids, status: found } };
   }
 
   const inserted = await deps.db.org(job.orgId, async (tx) => {
-    const command = await insertCommand(tx, job, kind);
+    const command = await insertCommand(tx, job, { kind, keyId });
     if (content && 'commandId' in command) await insertSuggestion(tx, job.orgId, command.commandId, content);
     return command;
   });

@@ -27,7 +27,8 @@ export function registerReward(app: App, deps: HttpDeps, { path, params, tags, n
         response: { 200: rewardAnswerSchema, 202: rewardAnswerSchema, ...bodyProblems(404, 409) },
       },
     },
-    async (request, reply) => reward(deps, reply, await find(request), request.body, keys),
+    async (request, reply) =>
+      reward(deps, reply, await find(request), { body: request.body, keyId: request.caller.keyId }, keys),
   );
 }
 
@@ -36,7 +37,7 @@ async function reward(
   deps: HttpDeps,
   reply: FastifyReply,
   job: JobRow,
-  body: RewardRequest,
+  { body, keyId }: { body: RewardRequest; keyId: string | null },
   keys: ContainerKeys,
 ): Promise<FastifyReply> {
   const value = rewardValue(body);
@@ -55,7 +56,7 @@ async function reward(
     warning: outcome?.unseen ? unseenWarning(body) : null,
   };
   if (!body.stop) return reply.code(200).send({ ...known, status: outcome?.status ?? job.status });
-  const stopped = await command(deps, job, 'stop');
+  const stopped = await command(deps, job, { kind: 'stop', keyId });
   return reply.code(stopped.code).send({ ...known, ...stopped.body });
 }
 

@@ -6,11 +6,13 @@ import type { costBudgetSchema } from '../../contracts/search.js';
 import type { rowsViewSchema } from '../../datasets/contract/rows.js';
 import { stopAdvice } from '../../core/events/jobs.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
+import { unitOf, type UnitSource } from '../../core/jobs/unit.js';
 import type { JobPhase } from '../../core/jobs/phase.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import type { readConcurrency } from '../store/concurrency.js';
 import type { CostBudget } from '../store/cost-budget.js';
 import type { Usage } from '../store/usage.js';
+import type { LastCommand } from '../store/commands.js';
 import type { JobOrigin, JobRow, SessionHead } from '../store/jobs.js';
 import type { NamedKey } from '../store/named-keys.js';
 import type { Stuck } from '../store/stuck.js';
@@ -35,7 +37,7 @@ export const originView = (origin: JobOrigin | null): JobView['branched_from'] =
   origin && { job_id: origin.jobId, candidate_id: origin.candidateId };
 
 /** Fields of every job. */
-export function jobView(job: JobRow<unknown>, { temporalUrl }: Pick<HttpDeps, 'temporalUrl'>): JobView {
+export function jobView(job: JobRow<UnitSource>, { temporalUrl }: Pick<HttpDeps, 'temporalUrl'>): JobView {
   return {
     job_id: job.jobId,
     name: job.name,
@@ -46,6 +48,7 @@ export function jobView(job: JobRow<unknown>, { temporalUrl }: Pick<HttpDeps, 't
     created_by: keyView(job.createdBy),
     branched_from: originView(job.branchedFrom),
     status: job.status,
+    last_command: commandView(job.lastCommand),
     workflow_id: job.workflowId,
     temporal_url: temporalUrl(job.workflowId),
     created_at: iso(job.createdAt),
@@ -55,9 +58,14 @@ export function jobView(job: JobRow<unknown>, { temporalUrl }: Pick<HttpDeps, 't
     error_details: job.errorDetails,
     stopped_by: job.stoppedBy,
     stuck: stuckView(job.stuck),
-    warnings: [...job.warnings, ...rolloutWarnings(job), ...[stopAdvice(job.kind, job.stoppedBy) ?? []].flat()],
+    warnings: [...job.warnings, ...rolloutWarnings(job), ...[stopAdvice(unitOf(job.spec), job.stoppedBy) ?? []].flat()],
     webhook: webhookView(job.webhook),
   };
+}
+
+/** The last pause, resume or cancel of a job. */
+export function commandView(last: LastCommand | null): JobView['last_command'] {
+  return last && { command: last.command, by: keyView(last.key), at: iso(new Date(last.at)) };
 }
 
 /** Why a job makes no progress. */

@@ -12,6 +12,7 @@ import { maxProposalChars } from '../../core/proposals/limits.js';
 import { minSeeds } from '../../core/search/split.js';
 import { isJudged } from '../../scorers/verifier.js';
 import { retirementWarning, type ModelName } from '../../core/retirements/lookup.js';
+import { unitOf } from '../../core/jobs/unit.js';
 import { modelFamily } from '../../core/jobs/model-family.js';
 import type { ContainerSpec, GraphSpec, SessionSpec, StoredSpec } from '../../core/jobs/spec.js';
 import type { PolicySpec } from '../../core/jobs/policy.js';
@@ -51,12 +52,12 @@ export function rolloutWarnings({ kind, scored }: Pick<JobRow, 'kind' | 'scored'
   if (count > 0) warnings.push(`${count} of ${rollouts} answers are empty. ${emptySentences(empty)}`);
   if (kind === 'session' && withFeedback === 0 && low < 1) {
     warnings.push(
-      `None of the ${rollouts} scored rollouts has feedback, so new prompts are written without knowing what was wrong. Return reward_info.details.feedback from the container, or feedback from the scorer.`,
+      `None of the ${rollouts} scored answers has feedback, so new prompts are written without knowing what was wrong. Return reward_info.details.feedback from the container, or feedback from the scorer.`,
     );
   }
   if (low < 0 || high > 1) {
     warnings.push(
-      `The rewards so far range from ${low} to ${high}. Return rewards from 0 to 1: a reward of 1 counts as solved, and failed rollouts count as 0.`,
+      `The rewards so far range from ${low} to ${high}. Return rewards from 0 to 1: a reward of 1 counts as solved, and failed answers count as 0.`,
     );
   }
   return warnings;
@@ -77,7 +78,8 @@ function isLoopback(url: string): boolean {
   return here.has(hostname) || hostname.endsWith('.localhost') || hostname.startsWith('127.');
 }
 
-function seedWarnings({ search, rollouts, rows }: SessionSpec): string[] {
+function seedWarnings(spec: SessionSpec): string[] {
+  const { search, rollouts, rows } = spec;
   if (rollouts === 'caller') return [];
   const train = new Set(search.trainSeeds);
   const evaluation = new Set(search.evaluationSeeds);
@@ -88,8 +90,9 @@ function seedWarnings({ search, rollouts, rows }: SessionSpec): string[] {
     return [
       `${count} evaluation rows are also train rows, so best_reward favours prompts that fit them. Add rows: from ${minSeeds.apart} on, other rows evaluate than train; from ${minSeeds.heldout} on, some are held out for the verdict.`,
     ];
+  const unit = `${unitOf(spec)}s`;
   return [
-    `${count} evaluation seeds are also train seeds, so best_reward favours prompts that fit them. Give ${search.algorithm}.train_seeds and ${search.algorithm}.evaluation.seeds different seeds.`,
+    `${count} evaluation ${unit} are also train ${unit}, so best_reward favours prompts that fit them. Give ${search.algorithm}.train_seeds and ${search.algorithm}.evaluation.seeds different ${unit}.`,
   ];
 }
 

@@ -25,7 +25,7 @@ export async function lockJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   const [row] = await tx.query<ControlRow>(
     // Both rows: a transaction that waited for the lock must see the current status.
     `select c.control, c.pauses, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures,
-            j.status, j.kind, j.run, j.workflow_id,
+            j.status, j.kind, j.run, j.workflow_id, j.dataset_id is not null as has_rows,
             ${total}::int as total
        from job_controls c join jobs j on j.id = c.job_id where c.job_id = $1 for no key update`,
     [job.jobId],
@@ -71,7 +71,7 @@ export async function lockControls(
 ): Promise<Map<string, LockedControl>> {
   const rows = await tx.query<LockedControl & Record<string, unknown>>(
     `select c.job_id, c.control, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures,
-            c.empty_answers, c.quota_refused, j.kind, ${total}::int as total, w.awaiting, w.overdue
+            c.empty_answers, c.quota_refused, j.kind, j.dataset_id is not null as has_rows, ${total}::int as total, w.awaiting, w.overdue
        from job_controls c join jobs j on j.id = c.job_id cross join lateral (
          select count(*) as awaiting, count(*) filter (where deadline_at < clock_timestamp()) as overdue
            from rollouts
@@ -89,6 +89,8 @@ export interface CountedControl {
   rollouts_succeeded: number;
   rollouts_failed: number;
   kind: JobKind;
+  /** Whether the job has a data set. */
+  has_rows: boolean;
   /** The number of seeds of an evaluation; null: another kind of job. */
   total: number | null;
 }

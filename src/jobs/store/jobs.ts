@@ -18,6 +18,7 @@ import { comparableOf } from '../../core/jobs/instances.js';
 import { jobKinds, kindOf, type JobKind } from '../../core/jobs/kinds.js';
 import type { SinceStep } from '../../core/jobs/phase.js';
 import type { Status } from '../../core/jobs/status.js';
+import { lastCommandOf, type LastCommand } from './commands.js';
 import { openCostBudget } from './cost-budget.js';
 import type { Tx } from '../../platform/db/db.js';
 import { jsonFields } from '../../platform/db/json-fields.js';
@@ -162,6 +163,7 @@ export interface JobRow<Head = JobHead> extends Marks {
   status: Status;
   workflowId: string;
   workflowStarted: boolean;
+  lastCommand: LastCommand | null;
   correlationId: string | null;
   spec: Head;
   numSeeds: number;
@@ -214,6 +216,7 @@ const sinceStep = `(select json_build_object('rollouts', c.rollouts_succeeded + 
 const columns = `id as "jobId", org_id as "orgId", kind, ${keyOf('jobs.key_id')} as "createdBy",
   case when branched_from is not null then json_build_object('jobId', branched_from, 'candidateId', branched_candidate) end as "branchedFrom",
   status, workflow_id as "workflowId",
+  (select ${lastCommandOf('c')} from job_controls c where c.job_id = jobs.id) as "lastCommand",
   workflow_started as "workflowStarted", correlation_id as "correlationId", name, tags, metadata, notes, archived,
   ${head} as spec,
   coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection,

@@ -1,13 +1,11 @@
 /** Parts of a report. */
+import { counted, signed } from '../../core/math/words.js';
 import { markedText, type MarkedSentence } from '../../core/prompts/changes/marked.js';
 import type { RowGroup } from '../../core/rows/groups.js';
 import { markup, type Html } from './markup.js';
 import type { Report, ReportRows } from './report.js';
 
 const decimal = (value: number): string => value.toFixed(3);
-const signed = (value: number): string => `${value < 0 ? '−' : '+'}${decimal(Math.abs(value))}`;
-const counted = (count: number, noun: string): string =>
-  `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 
 /** The reward, and the gain with its interval. */
 export function measured({ comparison, reward }: Report): Html | null {
@@ -117,7 +115,7 @@ export function costPart({ usage, rollouts }: Report): Html {
   const tokens = (value: number | null) => (value === null ? 'unknown' : value.toLocaleString('en'));
   return definitions('Cost', [
     ['Dollars', cost === null ? 'unknown' : `$${cost.toFixed(cost < 1 ? 6 : 2)}`],
-    ['Rollouts', rollouts.toLocaleString('en')],
+    ['Answers', rollouts.toLocaleString('en')],
     ['Model calls', `${calls.toLocaleString('en')}, ${cached.toLocaleString('en')} of them from the answer cache`],
     ['Tokens', `${tokens(prompt)} in, ${tokens(completion)} out`],
   ]);

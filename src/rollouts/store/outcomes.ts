@@ -3,6 +3,7 @@ import { taskIdOf } from './task-id.js';
 import type { EmptyReason } from '../../core/answers/ending.js';
 import type { NewEvent } from '../../core/events/event.js';
 import { rolloutEvent, type FinishedRollout } from '../../core/events/rollouts.js';
+import { unitOf } from '../../core/jobs/unit.js';
 import { normalizeReward } from '../../core/math/rewards.js';
 import { valueAt } from '../../contracts/validation.js';
 import type { Tx } from '../../platform/db/db.js';
@@ -127,9 +128,10 @@ export async function expireAwaiting(tx: Tx, job: Pick<JobRef, 'jobId'>): Promis
 
 /** One event per outcome; `row` is the control row before them. */
 export function outcomeEvents(row: CountedControl, written: readonly WrittenRollout[]): NewEvent[] {
+  const unit = unitOf({ kind: row.kind, rows: row.has_rows });
   const finished = row.rollouts_succeeded + row.rollouts_failed;
   return written.map((rollout, index) =>
-    rolloutEvent(row.kind, rollout, { completed: finished + index + 1, total: row.total }),
+    rolloutEvent({ kind: row.kind, unit }, rollout, { completed: finished + index + 1, total: row.total }),
   );
 }
 

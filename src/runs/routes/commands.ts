@@ -45,7 +45,8 @@ export function registerRunCommands(app: App, deps: HttpDeps): void {
     async (request) => {
       const { action, dry_run, tag } = request.body;
       const { jobs, missing } = await findRuns(deps, request, request.body);
-      const work = (job: Job) => (dry_run ? preview(job, action, tag) : act(deps, job, action, tag));
+      const work = (job: Job) =>
+        dry_run ? preview(job, action, tag) : act(deps, job, { action, tag, keyId: request.caller.keyId });
       const outcomes = await mapLimited(jobs, atOnce, async (job) => work(job));
       return { action, dry_run, runs: [...outcomes, ...missing.map(notFound)] };
     },
@@ -125,7 +126,13 @@ function preview(job: Job, action: RunAction, tag: string | undefined): Outcome 
   }
 }
 
-async function act(deps: HttpDeps, job: Job, action: RunAction, tag: string | undefined): Promise<Outcome> {
+interface GivenAction {
+  action: RunAction;
+  tag: string | undefined;
+  keyId: string | null;
+}
+
+async function act(deps: HttpDeps, job: Job, { action, tag, keyId }: GivenAction): Promise<Outcome> {
   const expected = preview(job, action, tag);
   if (expected.outcome !== 'would') return expected;
   try {
@@ -138,7 +145,7 @@ async function act(deps: HttpDeps, job: Job, action: RunAction, tag: string | un
         await mark(deps, job, { tags: [...job.tags, tag!] });
         return { ...expected, outcome: 'done' };
       default: {
-        const { body } = await command(deps, job, action);
+        const { body } = await command(deps, job, { kind: action, keyId });
         return { ...expected, status: body.status, outcome: body.pending_command ? 'pending' : 'done' };
       }
     }

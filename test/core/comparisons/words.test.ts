@@ -9,10 +9,10 @@ const column = (name: string, verdict: NamedVerdict['verdict'], mean: number): N
 test('the better ones come first, with their figures', () => {
   const [b, c, d] = [column('B', 'better', 0.12), column('C', 'inconclusive', 0.01), column('D', 'worse', -0.2)];
   expect(sentenceOf('A', [c, b])).toBe(
-    'B is better than A (+0.12, 95 % +0.03 to +0.21, 84 rows); C is not shown to differ.',
+    'B is better than A (+0.120, 95 % +0.030 to +0.210, 84 rows); C is not shown to differ.',
   );
   expect(sentenceOf('A', [d, column('E', 'inconclusive', 0), c])).toBe(
-    'D is worse than A (−0.20, 95 % −0.29 to −0.11, 84 rows); E and C are not shown to differ.',
+    'D is worse than A (−0.200, 95 % −0.290 to −0.110, 84 rows); E and C are not shown to differ.',
   );
   expect(sentenceOf('A', [c])).toBe('C is not shown to differ from A.');
 });

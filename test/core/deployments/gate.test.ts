@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { evaluateGate } from '../../../src/core/deployments/gate.js';
 import { changedSeeds, type RepeatedRewards } from '../../../src/core/math/repeated-pairs.js';
 import { mean } from '../../../src/core/math/rewards.js';
+import { counted } from '../../../src/core/math/words.js';
 import { rowsToDecide, sampleOf, testPaired } from '../../../src/core/math/statistics.js';
 import { verdictOf } from '../../../src/core/search/view.js';
 import { pureRuns } from '../../support/runs.js';
@@ -22,7 +23,7 @@ const rewardsOf = fc
     incumbent: seeds.map(([, other]) => other),
   }));
 const judged = (threshold: Parameters<typeof evaluateGate>[0], rewards: RepeatedRewards) =>
-  evaluateGate(threshold, { seeds: rewards.candidate.map((_, at) => at), ...rewards });
+  evaluateGate(threshold, { seeds: rewards.candidate.map((_, at) => at), ...rewards }, 'row');
 const atLeast = (minReward: number) => ({ minReward, minImprovement: null });
 const betterBy = (minImprovement: number) => ({ minReward: null, minImprovement });
 const shown = (value: number) => String(Number(value.toFixed(4)));
@@ -41,7 +42,9 @@ describe('min_reward', () => {
         const verdict = judged(atLeast(least), { candidate, incumbent: null });
         expect(verdict).toMatchObject({ passed: of >= least, incumbentReward: null, comparison: null });
         expect(verdict.candidateReward).toBeCloseTo(of, 12);
-        expect(verdict.message).toContain(`is ${shown(verdict.candidateReward)} on ${candidate.length} seeds`);
+        expect(verdict.message).toContain(
+          `is ${shown(verdict.candidateReward)} on ${counted(candidate.length, 'row')}`,
+        );
         expect(verdict.message).toContain(`min_reward is ${shown(least)}`);
       }),
     );
@@ -52,7 +55,7 @@ describe('min_reward', () => {
     expect(judged(atLeast(0.4375), { candidate, incumbent: null }).passed).toBe(true);
     const { passed, message: says } = judged(atLeast(0.4376), { candidate, incumbent: null });
     expect(passed).toBe(false);
-    expect(says).toBe("The candidate's mean reward is 0.4375 on 4 seeds (1 failed and count 0); min_reward is 0.4376.");
+    expect(says).toBe("The candidate's mean reward is 0.4375 on 4 rows (1 failed and count 0); min_reward is 0.4376.");
   });
 });
 
@@ -152,7 +155,7 @@ describe('min_improvement', () => {
             incumbent: [...newSeeds.map(() => null), theirs],
           });
           expect(verdict).toMatchObject({ passed: false, comparison: { seeds: 1 } });
-          expect(verdict.message).toContain('(one seed shows nothing)');
+          expect(verdict.message).toContain('(one row shows nothing)');
         },
       ),
     );
@@ -164,13 +167,15 @@ describe('min_improvement', () => {
     const { low, high } = comparison!;
     expect(passed).toBe(false);
     expect(says).toBe(
-      "The candidate's mean reward is 0.625 on 4 seeds (1 failed and count 0), against 0.3125: better by 0.3125 on 4 common seeds, " +
-        `95 % interval ${shown(low)} to ${shown(high)}; its lower end does not reach min_improvement, 0.1. About 16 seeds would show such a gain.`,
+      "The candidate's mean reward is 0.625 on 4 rows (1 failed and count 0), against 0.3125: better by 0.3125 on 4 common rows, " +
+        `95 % interval ${shown(low)} to ${shown(high)}; its lower end does not reach min_improvement, 0.1. About 16 rows would show such a gain.`,
     );
     assertProperty(
       fc.property(rewardsOf, grid(1), ({ candidate, incumbent }, least) => {
         const verdict = judged(betterBy(least), { candidate, incumbent });
-        expect(verdict.message).toContain(`is ${shown(verdict.candidateReward)} on ${candidate.length} seeds`);
+        expect(verdict.message).toContain(
+          `is ${shown(verdict.candidateReward)} on ${counted(candidate.length, 'row')}`,
+        );
         if (verdict.incumbentReward === null) return expect(verdict.message).toContain('No comparison');
         expect(verdict.message).toContain(`against ${shown(verdict.incumbentReward)}:`);
         expect(verdict.message).toContain(

@@ -51,7 +51,12 @@ const failed = { ...rollout, seed: null, status: 'failed' as const, reward: null
 const error = { code: 'internal', message: 'failed', retryable: false };
 const ends = [{ status: 'completed' }, { status: 'cancelled' }, { status: 'failed', error }] as const;
 
-const progress = { rolloutsCompleted: 9, estimate: { candidate: 1, reward: 0.6, low: 0.4, high: 0.8 }, costUsd: 0.01 };
+const progress = {
+  rolloutsCompleted: 9,
+  estimate: { candidate: 1, reward: 0.6, low: 0.4, high: 0.8 },
+  costUsd: 0.01,
+  unit: 'row' as const,
+};
 const canaryPlan = { ...plan, shadow: 10 };
 const noRequests = { live: noCounts, canary: noCounts };
 const evidence = evidenceOf(beginCanary(0, noRequests), noRequests);
@@ -59,7 +64,7 @@ const finding = { guard: 'error_rate', live: 0, canary: 1, bound: 0.05, isBeyond
 const about = { metric: 'reward', evidence };
 const decided = (decision: Decision) => decisionEvents(id, decision, progress);
 const events: NewEvent[] = [
-  sessionStarted({ algorithm: 'gepa', generations: 2, evaluationSeeds: 3, baselineKnown: true }),
+  sessionStarted({ algorithm: 'gepa', generations: 2, unit: 'row', evaluationSeeds: 3, baselineKnown: true }),
   graphJobStarted({ algorithm: 'gepa', generations: 2, tasks: 5, evaluationTasks: 3 }),
   ...decided({ type: 'candidate_proposed', ...at, parents: [0] }),
   ...decided({ type: 'candidate_proposed', ...at, parents: [0], approach: 'restart' }),
@@ -73,13 +78,15 @@ const events: NewEvent[] = [
   ...decisionEvents(
     id,
     { type: 'generation_complete', generation: 1, bestReward: 0.5, bestCandidate: 1 },
-    { rolloutsCompleted: 9, estimate: null, costUsd: null },
+    { rolloutsCompleted: 9, estimate: null, costUsd: null, unit: 'row' },
   ),
   ...decided({ type: 'budget_warning', rolloutsUsed: 8, maxRollouts: 10 }),
   costBudgetWarning(0.8, 1),
   sessionExtended(2, { max_rollouts: 20, max_cost_usd: 1.5 }),
   ...kindNames.flatMap((kind) =>
-    [succeeded, ofTask, failed].map((finished) => rolloutEvent(kind, finished, { completed: 1, total: 3 })),
+    [succeeded, ofTask, failed].map((finished) =>
+      rolloutEvent({ kind, unit: 'row' }, finished, { completed: 1, total: 3 }),
+    ),
   ),
   rewardReceived({ rewardId: 'rew_0', reward: 1, rolloutId: null, correlationId: null, candidateId: null }),
   concurrencyLowered(1, { limit: 1, max: 4, because: 'busy' }),
@@ -94,8 +101,8 @@ const events: NewEvent[] = [
     canaryDecided({ outcome: 'rolled_back', by: cause.by, evidence }, rollBackReason(cause, about)),
   ),
   hintGiven('cmd_0'),
-  paused(1),
-  resumed(1),
+  paused(1, null),
+  resumed(1, 'cmd_0'),
   signalIgnored('a', 'paws', 'no signal of this name'),
   migrationStep('same_prompt', `evl_${'0'.repeat(32)}`),
   migrationJudged('optimized', judgeSide({ seeds: [0], maxLoss: 0.1, candidate: [1], incumbent: [1] }), 0.1),
@@ -149,6 +156,6 @@ test('keys are unique within a job', () => {
       seedsEvaluated: 3,
     }),
   ]);
-  const keys = [...decisions, paused(1), resumed(1), paused(2)].map(({ key }) => key);
+  const keys = [...decisions, paused(1, null), resumed(1, null), paused(2, null)].map(({ key }) => key);
   expect(new Set(keys).size).toBe(keys.length);
 });

@@ -20,6 +20,6 @@ test.each<[Partial<StallFacts>, RegExp]>([
   [{ loweredBecause: 'container answered 503' }, /503/],
   [{ isPrepared: false, isDriven: false }, /checks.*openai\/gpt-4o/],
   [{ isDriven: false }, /waits for a worker/],
-  [{}, /openai\/gpt-4o is silent: 2 rollouts/],
+  [{}, /openai\/gpt-4o is silent: 2 answers/],
   [{ inFlight: 0 }, /proposer/],
 ])('%p', (facts, cause) => expect(stallCause({ ...well, ...facts })).toMatch(cause));

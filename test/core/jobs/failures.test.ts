@@ -37,7 +37,7 @@ describe('too_many_failures', () => {
     expect(mustFail(after('failed', 'failed', 'succeeded'), 0.5, false)).toBeNull();
     expect(mustFail(after('failed', 'failed', 'succeeded'), 0.5, true)).toMatchObject({
       code: 'too_many_failures',
-      message: expect.stringContaining('2 of 3 rollouts failed'),
+      message: expect.stringContaining('2 of 3 answers failed'),
     });
   });
 
@@ -56,7 +56,7 @@ describe('too_many_failures', () => {
     expect(mustFail({ ...counts, distinct: { succeeded: 8, failed: 4 } }, 0.5, true)).toBeNull();
     expect(mustFail({ ...counts, distinct: { succeeded: 8, failed: 9 } }, 0.5, false)).toBeNull();
     expect(mustFail({ ...counts, distinct: { succeeded: 8, failed: 9 } }, 0.5, true)).toMatchObject({
-      message: expect.stringContaining('9 of 17 rollouts failed'),
+      message: expect.stringContaining('9 of 17 answers failed'),
     });
   });
 
@@ -69,7 +69,7 @@ describe('withCause', () => {
   const cause = { message: 'no reward', count: 18, failed: 20 };
   test('quotes the commonest cause where rollouts failed the job', () => {
     const { message } = withCause({ code: 'too_many_failures', message: 'Too many.' }, cause);
-    expect(message).toBe('Too many. 18 of 20 failed rollouts: no reward');
+    expect(message).toBe('Too many. 18 of 20 failed answers: no reward');
   });
 
   test('leaves other failures, and jobs without a failed rollout', () => {

@@ -17,7 +17,7 @@ const messages = [{ role: 'system', content: 'Answer well.' }];
 async function evaluate(name: string, datasetId: string): Promise<string> {
   const dataset = { dataset_id: datasetId, input: 'question', expected: 'answer' };
   const job = { dataset, scorer: 'exact', policy, candidate: { messages }, max_failure_rate: 1, preflight: false };
-  const body = { ...job, name, max_concurrent: 4 };
+  const body = { ...job, name, max_concurrent: 4, tags: [name] };
   return (await on.service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', body)).job_id;
 }
 
@@ -90,6 +90,39 @@ describe('in an incident', () => {
       .waitFor();
     await page.locator('.live-pace').waitFor();
     if (shoot) writeFileSync(`${shoot}/job.png`, await page.screenshot({ fullPage: true }));
+  });
+
+  test.each(looks)('one action pauses the jobs with a tag, another goes on with them, at %o', async (look) => {
+    const { service } = on;
+    const page = await open(service, '#/now', lookOptions(look));
+    const table = page.getByRole('region', { name: 'Open jobs' });
+    await table.getByRole('combobox', { name: 'Tag' }).selectOption('nightly two');
+    expect(page.url()).toContain('tag=nightly+two');
+    await table.getByRole('link', { name: 'nightly one' }).waitFor({ state: 'detached' });
+    const say = (verb: string) => page.getByRole('button', { name: `${verb} all with tag nightly two` });
+    await say('Pause').click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByRole('listitem').allTextContents()).toEqual(['nightly two evaluation']);
+    await dialog.getByRole('button', { name: /^Pause all/ }).click();
+    await table.getByText('paused by key bootstrap').waitFor();
+    const statuses = await Promise.all(jobs.map((id) => readJob(service, id)));
+    expect(statuses.map(({ status }) => status)).toEqual(['running', 'paused']);
+    expect(await violations(page)).toEqual([]);
+    expect(await isTooWide(page)).toBe(false);
+    if (shoot)
+      writeFileSync(`${shoot}/tag-${look.width}-${look.colorScheme}.png`, await page.screenshot({ fullPage: true }));
+
+    await page.getByRole('link', { name: 'nightly two' }).click();
+    await page
+      .locator('.live-state')
+      .getByText(/^Paused by key bootstrap, \d+ s ago$/)
+      .waitFor();
+    if (shoot) writeFileSync(`${shoot}/paused-${look.width}-${look.colorScheme}.png`, await page.screenshot());
+    await page.goBack();
+    await say('Resume').click();
+    await dialog.getByRole('button', { name: /^Resume all/ }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect((await readJob(service, jobs[1]!)).status).toBe('running');
   });
 
   test.each(looks)('one action pauses all jobs of the provider, another goes on with them, at %o', async (look) => {

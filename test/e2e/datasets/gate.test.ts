@@ -69,11 +69,12 @@ describe('a gate on the rows of a data set', () => {
         incumbent: { deployment_id: first.id, reward: 1 },
       },
     });
-    const compared = await on.service.api.call<{ verdict: string; b: { seeds: number } }>(
+    const compared = await on.service.api.call<{ verdict: string; unit: string; b: { seeds: number } }>(
       'GET',
       `/api/v1/compare?a=${second.id}&b=${second.gate!.incumbent!.job_id}`,
     );
-    expect([compared.verdict, compared.b.seeds]).toEqual(['better', 20]);
+    expect([compared.verdict, compared.unit, compared.b.seeds]).toEqual(['better', 'row', 20]);
+    expect(second.error).toContain('on 20 common rows');
   });
 
   test('gives messages the row, and without a live deployment compares with the row alone', async () => {

@@ -24,9 +24,17 @@ import { workflowIs } from '../../support/workflow-is.js';
 let service: TestService;
 let box: FakeContainer;
 let world: GraphWorld;
+/** Another key than the service's own. */
+let nightly: string;
 beforeAll(async () => {
   world = await startGraphWorld();
   service = await startTestService(world.env);
+  nightly = (
+    await service.api.call<{ key: string }>('POST', '/api/v1/admin/keys', {
+      name: 'nightly',
+      scopes: ['read', 'write'],
+    })
+  ).key;
   box = await startFakeContainer({ prompt: [{ role: 'system', content: 'Say yes.' }] });
 }, 60_000);
 afterAll(async () => {
@@ -78,7 +86,7 @@ async function create(kind: Kind, atOnce = 1, at = service): Promise<string> {
     ? createEvaluation(at, { ...common, seeds })
     : createSession(at, { ...common, gepa: { population_size: 1, generations: 1, evaluation: { seeds } } });
 }
-async function command(id: string, name: CommandName, at = service) {
+async function command(id: string, name: CommandName, at: Pick<TestService, 'url' | 'apiKey'> = service) {
   const path = name === 'stop' ? 'reward' : name;
   const body = name === 'reward' ? { reward: 0.5 } : name === 'stop' ? { reward: 0.5, stop: true } : {};
   const response = await fetch(`${at.url}${pathOf(id)}/${path}`, {
@@ -88,6 +96,7 @@ async function command(id: string, name: CommandName, at = service) {
   });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
+const lastCommand = async (id: string) => (await readJob(service, id)).last_command;
 const statusOf = async (id: string, at = service) => (await readJob(at, id)).status;
 const reached = (id: string, status: string, at = service) =>
   until(`${id} is ${status}`, async () => (await statusOf(id, at)) === status);
@@ -121,6 +130,12 @@ describe('a pending graph job', () => {
     const known = { ...(dataset as object), initial_prompt: 'There is rule-0, rule-1, rule-2.' };
     return createGraphJob(service, { ...job, dataset: known });
   };
+  test('cancelled before its start says who did it', async () => {
+    const id = await waiting();
+    expect((await command(id, 'cancel')).status).toBe(200);
+    expect(await lastCommand(id)).toMatchObject({ command: 'cancel', by: { key_name: 'bootstrap' } });
+  });
+
   test('keeps a reward before the start; a start answers the status of a started or paused job, and 409 after the end', async () => {
     const id = await waiting();
     expect(await command(id, 'reward')).toMatchObject({ status: 200, body: { counted: true } });
@@ -201,6 +216,7 @@ describe('effects of commands', () => {
       const id = await jobIn('session', 'running');
       await service.workflow(id).signal(name);
       await reached(id, name === 'pause' ? 'paused' : 'cancelled');
+      expect(await lastCommand(id)).toEqual({ command: name, by: null, at: expect.any(String) });
       if (name === 'pause') {
         await service.workflow(id).signal('resume');
         await reached(id, 'running');
@@ -291,21 +307,31 @@ test.each([
   behave('reward', release.opened);
   const id = await create(kind);
   await until('one is in flight', () => callsOf(id).length === 1);
-  expect(await command(id, 'pause')).toMatchObject({ status: 200, body: { job_id: id, status: 'paused' } });
+  expect(await command(id, 'pause', { ...service, apiKey: nightly })).toMatchObject({
+    status: 200,
+    body: { job_id: id, status: 'paused' },
+  });
   release.open();
   await restsAfterOneRollout(id);
   expect(callsOf(id)).toHaveLength(1);
   expect(await service.workflow(id).query(statusQuery)).toMatchObject({ status: 'paused' });
+  const pause = await lastCommand(id);
+  expect(pause).toMatchObject({ command: 'pause', by: { key_name: 'nightly' } });
+  // A second pause changes nothing.
+  expect((await command(id, 'pause')).status).toBe(200);
+  expect(await lastCommand(id)).toEqual(pause);
 
   release = gate();
   behave('reward', release.opened);
   expect(await command(id, 'resume')).toMatchObject({ status: 200, body: { status: 'running' } });
   await until('another is in flight', () => callsOf(id).length === 2);
+  expect(await lastCommand(id)).toMatchObject({ command: 'resume', by: { key_name: 'bootstrap' } });
   expect(await command(id, 'cancel')).toMatchObject({ status: 200, body: { status: 'cancelled' } });
   await until('whoever was asked was told', () => callsOf(id)[1]!.over);
   release.open();
   await workflowIs(service.workflow(id), 'CANCELLED');
   expect((await eventsOf(service, id)).at(-1)!.type).toBe(lastEvent);
+  expect(await lastCommand(id)).toMatchObject({ command: 'cancel', by: { key_name: 'bootstrap' } });
   await until('it is listed', () => listed(kind, id, 'cancelled'));
   expect(await command(id, 'pause')).toMatchObject({ status: 409, body: { current_status: 'cancelled' } });
 });

@@ -41,7 +41,7 @@ const info = (outcome_reward: number, feedback?: string) => ({
   reward_info: { outcome_reward, ...(feedback && { details: { feedback } }) },
 });
 const range8 = [expect.stringMatching(/ -2 to 8\./)];
-const noFeedback = [expect.stringMatching(/^None of the \d+ scored rollouts has feedback/)];
+const noFeedback = [expect.stringMatching(/^None of the \d+ scored answers has feedback/)];
 
 test.each<[string, 'session' | 'evaluation', (seed: number) => object, unknown[]]>([
   ['no feedback in any answer', 'session', () => info(0.5), noFeedback],

@@ -113,8 +113,8 @@ test('the error of a job quotes the commonest cause, and how many rollouts had i
     );
   const { job } = await evaluate(box, { seeds: 6 });
   expect(job).toMatchObject({ status: 'failed', error_details: { code: 'too_many_failures' } });
-  expect(job.error).toContain('5 of 6 rollouts failed');
-  expect(job.error).toContain('3 of 5 failed rollouts: The container\'s reward is "1"');
+  expect(job.error).toContain('5 of 6 answers failed');
+  expect(job.error).toContain('3 of 5 failed answers: The container\'s reward is "1"');
   expect(job.error).not.toContain('gave no reward');
   const last = (await eventsOf(on.service, job.job_id)).at(-1)!;
   expect(last).toMatchObject({ type: 'eval.policy.job.failed', message: job.error, data: { error: job.error } });
@@ -143,7 +143,7 @@ describe.each(['gepa', 'mipro'])('a %s session of which the whole baseline faile
     });
     const job = await ended<Session>(on.service, id);
     expect(job).toMatchObject({ status: 'failed', error_details: { code: 'baseline_failed' }, best_reward: null });
-    expect(job.error).toContain('4 of 4 failed rollouts: The container\'s reward is "1"');
+    expect(job.error).toContain('4 of 4 failed answers: The container\'s reward is "1"');
     expect(job.candidates.map(({ reward }) => reward)).toEqual([null]);
     expect(box.ledger).toHaveLength(4);
     const events = await eventsOf(on.service, id);

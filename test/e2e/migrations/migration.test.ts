@@ -157,7 +157,11 @@ describe('a migration', () => {
     await on.service.api.call('POST', `${migrations}/${id}/cancel`);
     const done = await migrated(on.service, id);
     expect(done).toMatchObject({ status: 'cancelled', verdict: null });
-    expect(await childrenOf(id)).toMatchObject([{ status: 'cancelled' }]);
+    const last_command = { command: 'cancel', by: { key_name: 'bootstrap' } };
+    expect(done).toMatchObject({ last_command });
+    const [part] = await childrenOf(id);
+    expect(part).toMatchObject({ status: 'cancelled' });
+    expect(await readJob(on.service, part!.id)).toMatchObject({ last_command });
     await workflowIs(on.service.workflow(id), 'CANCELLED');
   });
 

@@ -9,7 +9,7 @@ import { databaseOfFile } from '../../support/database-of-file.js';
 
 const db = databaseOfFile(10);
 
-const event = (key: string) => ({ ...paused(0), key });
+const event = (key: string) => ({ ...paused(0, null), key });
 
 test('concurrent writers leave no gap and no duplicate', async () => {
   const job = await insertJob(db);

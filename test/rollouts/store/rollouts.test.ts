@@ -384,7 +384,7 @@ describe('the end of a job', () => {
     expect(await end('cancelled')).toBe(true);
     expect(await end('failed')).toBe(false);
     expect(await swap(token, [outcome(claim!)], 3)).toMatchObject({ held: false, control: 'stop', claims: [] });
-    await db.org('default', (tx) => recordDecision(tx, job, { status: 'running', events: [paused(1)] }));
+    await db.org('default', (tx) => recordDecision(tx, job, { status: 'running', events: [paused(1, null)] }));
     expect(await eventKeys()).toEqual(['end']);
     expect(await rows()).toMatchObject([{ status: 'cancelled' }, { status: 'cancelled' }, { status: 'cancelled' }]);
     const [row] = await db.org('default', (tx) =>
@@ -414,7 +414,7 @@ describe('the end of a job', () => {
   });
 
   test('leaves no command open, including one that arrives at the same moment', async () => {
-    const send = () => db.org('default', (tx) => insertCommand(tx, job, 'pause'));
+    const send = () => db.org('default', (tx) => insertCommand(tx, job, { kind: 'pause', keyId: null }));
     const [, ...sent] = await Promise.all([end('completed'), ...Array.from({ length: 20 }, send)]);
     expect(await send()).toEqual({ closed: 'completed' });
     const written = sent.filter((command) => 'commandId' in command);

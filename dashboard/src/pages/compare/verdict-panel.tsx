@@ -1,5 +1,6 @@
 import { sentenceOf } from '../../../../src/core/comparisons/words.js';
-import { count, dollars, milliseconds, reward, shortId, signed } from '../../util/format.js';
+import { signed } from '../../../../src/core/math/words.js';
+import { count, dollars, milliseconds, reward, shortId } from '../../util/format.js';
 import { pageOf } from '../../util/router.js';
 import { jobKinds } from '../../../../src/core/jobs/kinds.js';
 import { kindOfJob } from '../../data/kinds.js';

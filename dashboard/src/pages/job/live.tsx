@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { statusWords } from '../../../../src/core/jobs/status-words.js';
 import { useEventFold, type EventLog } from '../../data/event-log.js';
 import { health, healthOfJob, reloadHealth, type OpenJob } from '../../data/health/health.js';
 import { minute, slowedDown, stallText } from '../../data/health/words.js';
 import { isActive, type Job } from '../../data/job.js';
 import { dollars, pace, unknown } from '../../util/format.js';
 import { here } from '../../util/router.js';
-import { Clock } from '../../ui/basics.js';
+import { Clock, Time } from '../../ui/basics.js';
 import { RunClock } from '../search/run-clock.js';
 import { Decisions, type Said } from './decisions.js';
 import { TellMe } from './end-notice.js';
@@ -41,7 +42,7 @@ function Pace({ job, clock }: { job: Job; clock: RunClock | null }) {
   const quietS = lastMs === null ? null : Math.max(0, Math.round((nowMs - lastMs) / 1_000));
   const isStalled = known?.stalled === true && (quietS === null || quietS >= stalledS);
   const figures: [string, string][] = [
-    ['rollouts/s', known ? pace(known.rollouts_per_minute / 60) : unknown],
+    ['answers/s', known ? pace(known.rollouts_per_minute / 60) : unknown],
     ['per hour', dollars(known?.usd_per_hour)],
     ['in flight', String(job.concurrency.in_flight)],
     ['last result', quietS === null ? unknown : `${quietS} s ago`],
@@ -61,12 +62,21 @@ function Pace({ job, clock }: { job: Job; clock: RunClock | null }) {
       <p class="live-state" role="status" aria-live="off">
         {isStalled && <strong class="bad">{stallText(known, health.value?.providers ?? [], quietS)}</strong>}
         {job.status === 'paused' && (
-          <span>Paused{clock ? ` since ${minute(new Date(clock.lastAt).toISOString())}` : ''}</span>
+          <span>
+            {sentence(statusWords(job.status, job.last_command))}
+            {job.last_command && (
+              <>
+                , <Time at={job.last_command.at} />
+              </>
+            )}
+          </span>
         )}
       </p>
     </div>
   );
 }
+
+const sentence = (words: string): string => `${words[0]!.toUpperCase()}${words.slice(1)}`;
 
 /** As `21:46 by answers`: the first limit that is reached at this pace. */
 function endOf(job: Job, known: OpenJob | undefined, clock: RunClock | null, nowMs: number): string {
@@ -110,7 +120,7 @@ export function slowdownOf(job: Job): string | null {
   const known = healthOfJob(job.job_id);
   if (known && health.value && job.status === 'running') return slowedDown(known, health.value.providers);
   const { limit, max_concurrent: most, lowered_because: because } = job.concurrency;
-  return because === null ? null : `${limit} of ${most} rollouts at a time: ${because}`;
+  return because === null ? null : `${limit} of ${most} at a time: ${because}`;
 }
 
 /** The time of the last result, as of the record or of a count that has grown since. */

@@ -1,29 +1,19 @@
+import { statusWords } from '../../../../src/core/jobs/status-words.js';
 import { commandAll } from '../../data/health/bulk.js';
 import type { Health, OpenJob } from '../../data/health/health.js';
 import { minute, slowedDown } from '../../data/health/words.js';
-import { ActionButton, Badge, Empty, Panel, StuckBadge, Time } from '../../ui/basics.js';
+import { ActionButton, Badge, Empty, Panel, StuckBadge, Tag, Time } from '../../ui/basics.js';
 import { count, dollars, pace, shortId } from '../../util/format.js';
-import { pageOf } from '../../util/router.js';
-
-/** Jobs by name, for what a command touches. */
-export function JobNames({ jobs }: { jobs: readonly OpenJob[] }) {
-  return (
-    <ul class="now-names">
-      {jobs.map(({ job_id: id, name, kind }) => (
-        <li key={id}>
-          <bdi>{name ?? shortId(id)}</bdi> <span class="quiet">{kind}</span>
-        </li>
-      ))}
-    </ul>
-  );
-}
+import { pageOf, route, setQuery } from '../../util/router.js';
+import { TagActions } from './tag-actions.js';
 
 /** Open jobs, the longest without a result first. */
 export function JobsPanel({ known }: { known: Health }) {
-  const { jobs } = known;
+  const tag = route.value.query.get('tag') ?? '';
+  const jobs = known.jobs.filter(({ tags }) => tag === '' || tags.includes(tag));
   return (
-    <Panel title="Open jobs">
-      {jobs.length === 0 && <Empty>No job runs or is paused.</Empty>}
+    <Panel title="Open jobs" aside={<TagActions jobs={known.jobs} tag={tag} />}>
+      {jobs.length === 0 && <Empty>No job{tag && ` with tag ${tag}`} runs or is paused.</Empty>}
       {jobs.length > 0 && (
         <div class="table-box" tabIndex={0} role="region" aria-label="Table of open jobs">
           <table class="table">
@@ -64,11 +54,16 @@ function JobRow({ job, known }: { job: OpenJob; known: Health }) {
         <a class="row-link" dir="auto" href={pageOf(id)}>
           {label}
         </a>{' '}
-        <span class="quiet">{kind}</span>
+        <span class="quiet">{kind}</span>{' '}
+        {job.tags.map((tag) => (
+          <button key={tag} type="button" class="tag-button" onClick={() => setQuery({ tag })}>
+            <Tag>{tag}</Tag>
+          </button>
+        ))}
         {slowed !== null && <p class="now-cause">{slowed}</p>}
       </td>
       <td class="short">
-        <Badge status={status} /> <StuckBadge stuck={job.stuck} />
+        <Badge status={status} text={statusWords(status, job.last_command)} /> <StuckBadge stuck={job.stuck} />
         {job.stalled && <p class="now-cause bad">no result for a minute</p>}
       </td>
       <td class="number">

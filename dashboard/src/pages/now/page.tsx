@@ -5,7 +5,8 @@ import { Clock, Loading, Problem } from '../../ui/basics.js';
 import { ConfirmButton } from '../../ui/confirm.js';
 import { Heading } from '../../ui/heading.js';
 import { DeploymentsPanel } from './deployments-panel.js';
-import { JobNames, JobsPanel } from './jobs-panel.js';
+import { JobNames } from './job-names.js';
+import { JobsPanel } from './jobs-panel.js';
 import { ProvidersPanel } from './providers-panel.js';
 import { ServicePanel } from './service-panel.js';
 

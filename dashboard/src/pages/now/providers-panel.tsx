@@ -6,7 +6,7 @@ import { ConfirmButton } from '../../ui/confirm.js';
 import { Sparkline } from '../../ui/sparkline.js';
 import { StateBadge } from './state-badge.js';
 import { count, milliseconds } from '../../util/format.js';
-import { JobNames } from './jobs-panel.js';
+import { JobNames } from './job-names.js';
 
 /** Each provider that was called in the last hour, with what it does to whom. */
 export function ProvidersPanel({ known }: { known: Health }) {

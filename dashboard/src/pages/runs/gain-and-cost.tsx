@@ -1,5 +1,6 @@
 import type { Run } from '../../data/run-types.js';
-import { dollars, shortId, signed } from '../../util/format.js';
+import { signed } from '../../../../src/core/math/words.js';
+import { dollars, shortId } from '../../util/format.js';
 import { pageOf } from '../../util/router.js';
 import { Panel } from '../../ui/basics.js';
 import { frontOf, Scatter, type ScatterPoint } from '../../ui/scatter.js';

@@ -1,6 +1,7 @@
 import type { Run } from '../../data/run-types.js';
 import { isActive } from '../../data/job.js';
-import { count, shortId, signed } from '../../util/format.js';
+import { signed } from '../../../../src/core/math/words.js';
+import { count, shortId } from '../../util/format.js';
 import { here } from '../../util/router.js';
 import { AxisBar, toneOf } from '../../ui/interval-bar.js';
 import { gainOf, type Scale } from './scale.js';

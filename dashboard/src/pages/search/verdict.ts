@@ -1,5 +1,6 @@
 /** The result of a search in words. */
-import { count, reward, signed } from '../../util/format.js';
+import { signed } from '../../../../src/core/math/words.js';
+import { count, reward } from '../../util/format.js';
 import type { Answer } from '../../../../src/client/index.js';
 import type { Results } from '../../data/search.js';
 

@@ -18,5 +18,5 @@ export function TraceDialog(props: { jobId: string; traceId: string; onClose: ()
 
 const titleOf = ({ task_id, seed, rollout_idx }: Trace): string => {
   if (task_id !== undefined) return `Trace of task ${task_id}`;
-  return seed === null ? `Trace of rollout ${rollout_idx}` : `Trace of row ${seed}`;
+  return seed === null ? `Trace of answer ${rollout_idx}` : `Trace of row ${seed}`;
 };

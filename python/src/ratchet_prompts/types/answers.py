@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, TypedDict, Union
+from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
 
 from .common import Message
 
@@ -54,11 +54,20 @@ class Split(TypedDict):
     heldout: List[int]
 
 
+class LastCommand(TypedDict):
+    """The last pause, resume or cancel of a job. ``by`` None: an operator, in Temporal."""
+
+    command: Literal["pause", "resume", "cancel"]
+    by: Optional[Key]
+    at: str
+
+
 class JobState(TypedDict):
     """The state of any job."""
 
     job_id: str
     status: str
+    last_command: Optional[LastCommand]
     name: Optional[str]
     tags: List[str]
     created_by: Optional[Key]

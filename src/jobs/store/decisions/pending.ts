@@ -18,7 +18,7 @@ export async function startPending(tx: Tx, job: JobRef): Promise<Status> {
 export async function closePending(
   tx: Tx,
   job: JobRef,
-  command: StatusCommand,
+  { command, keyId }: { command: StatusCommand; keyId: string | null },
 ): Promise<Status | 'refused' | 'started'> {
   const { status, kind } = await lockJob(tx, job);
   const after = transition(status, command);
@@ -36,6 +36,7 @@ export async function closePending(
       { note: 'never started', data: { best_reward: null, stopped_by: stoppedBy } },
     ),
     accepted: [],
+    keyId,
   });
   return after.status;
 }

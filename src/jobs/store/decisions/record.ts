@@ -15,6 +15,7 @@ import { candidateId } from '../../../core/jobs/ids.js';
 import { countedThrough, keepTotals, rewardSums } from '../../../rollouts/store/totals.js';
 import { keepAgreement } from '../../../rollouts/store/agreement.js';
 import { keepFinal } from './final.js';
+import { notifyControl, setCanceller, setStatus } from './status.js';
 import { recordFrames } from '../../../rollouts/store/sensors.js';
 
 /** A command's outcome. `statusAfter`: set if a later command of the decision changed it. */
@@ -106,30 +107,13 @@ export async function writeDecision(tx: Tx, job: JobRef, decision: Decision, sta
         'set_repeated',
       ),
     decision.outcomesThrough !== undefined && countOutcomes(tx, job, decision.outcomesThrough),
-    decision.status && setStatus(tx, job, decision.status, decision.pauses),
+    decision.status && setStatus(tx, job, decision.status, decision),
     decision.isEnding &&
       tx.query(`update job_controls set control = 'stop' where job_id = $1`, [job.jobId], 'set_ending'),
     (decision.isEnding || decision.hasPrompt) && notifyControl(tx, job),
     settleCommands(tx, decision.commands ?? [], decision.status ?? status),
     appendEvents(tx, job, decision.events ?? []),
   ]);
-}
-
-async function setStatus(tx: Tx, job: JobRef, status: 'running' | 'paused', pauses: number | null = null) {
-  await Promise.all([
-    tx.query('update jobs set status = $2 where id = $1', [job.jobId, status], 'set_status'),
-    tx.query(
-      'update job_controls set control = $2, pauses = coalesce($3, pauses) where job_id = $1',
-      [job.jobId, status === 'paused' ? 'pause' : 'run', pauses],
-      'set_control',
-    ),
-    notifyControl(tx, job),
-  ]);
-}
-
-/** Tells the activities of the job to read its control. */
-function notifyControl(tx: Tx, { jobId }: JobRef) {
-  return tx.query(`select pg_notify('ratchet_control', $1)`, [jobId]);
 }
 
 async function updateCandidates(
@@ -236,6 +220,8 @@ export interface ClosedState {
   workflowId?: string;
   /** The commands that caused the end; all other open commands are refused. */
   accepted: string[];
+  /** The key that cancels a job without a workflow. */
+  keyId?: string | null;
 }
 
 /** Events that each run of a job can have, such as its end. */
@@ -267,6 +253,7 @@ export async function finishJob(tx: Tx, job: JobRef, end: ClosedState): Promise<
     ),
     tx.query('delete from slots where job_id = $1', [job.jobId]),
     row.kind === 'deployment' && endOpenCanary(tx, job),
+    end.status === 'cancelled' && setCanceller(tx, job, end.keyId ?? null),
     updateCandidates(tx, job, end),
     jobKinds[row.kind].isSearch ? countOutcomes(tx, job, end.outcomesThrough ?? 0, true) : keepTotals(tx, job.jobId),
     keepAgreement(tx, job.jobId),

@@ -46,9 +46,9 @@ export function registerTry(app: App, deps: HttpDeps): void {
       },
     },
     async (request) => {
-      const { orgId } = request.caller;
+      const { orgId, keyId } = request.caller;
       const started = await startTry(deps, request, request.body);
-      const job = await untilEnded(deps, { orgId, jobId: started }, request.body.timeout * 1_000 + graceMs);
+      const job = await untilEnded(deps, { orgId, jobId: started, keyId }, request.body.timeout * 1_000 + graceMs);
       return deps.db.org(orgId, (tx) => tried(tx, job));
     },
   );
@@ -81,7 +81,11 @@ async function chosenSeeds(
 }
 
 /** The job at its end. At the deadline, or if it is paused, it is cancelled. */
-async function untilEnded(deps: HttpDeps, { orgId, jobId }: { orgId: string; jobId: string }, ms: number) {
+async function untilEnded(
+  deps: HttpDeps,
+  { orgId, jobId, keyId }: { orgId: string; jobId: string; keyId: string | null },
+  ms: number,
+) {
   const { pollMs } = { ...defaultTiming, ...deps.timing };
   const read = async () => {
     const job = await deps.db.org(orgId, (tx) => readJob<EvaluationHead>(tx, jobId));
@@ -96,7 +100,7 @@ async function untilEnded(deps: HttpDeps, { orgId, jobId }: { orgId: string; job
       const left = end - Date.now();
       if (isTerminal(job.status)) return job;
       if (left <= 0 || job.status === 'paused' || deps.shutdown.aborted) {
-        await command(deps, job, 'cancel').catch((error: unknown) => {
+        await command(deps, job, { kind: 'cancel', keyId }).catch((error: unknown) => {
           if (!(error instanceof ApiError)) throw error;
           deps.log.warn({ err: error, job_id: jobId }, 'a try was not cancelled at its deadline');
         });

@@ -37,7 +37,11 @@ export function registerSuggestions(app: App, deps: HttpDeps, { path, tags, find
       }
       const prompts = await deps.db.org(job.orgId, (tx) => readPrompts(tx, job.jobId));
       const texts = textsOf(request.body.messages, prompts.get(0) ?? null, job.spec);
-      const { code, body } = await command(deps, job, 'candidate', { texts });
+      const { code, body } = await command(deps, job, {
+        kind: 'candidate',
+        keyId: request.caller.keyId,
+        content: { texts },
+      });
       return reply.code(code).send(body);
     },
   );
@@ -57,7 +61,12 @@ export function registerSuggestions(app: App, deps: HttpDeps, { path, tags, find
     },
     async (request, reply) => {
       const job = await find(request);
-      const { code, body } = await command(deps, job, 'hint', { hint: request.body.hint });
+      const { caller, body: given } = request;
+      const { code, body } = await command(deps, job, {
+        kind: 'hint',
+        keyId: caller.keyId,
+        content: { hint: given.hint },
+      });
       return reply.code(code).send(body);
     },
   );

@@ -1,5 +1,7 @@
 import { longestRef } from '../../../core/deployments/ref.js';
 import { jobKinds } from '../../../core/jobs/kinds.js';
+import { unitOf } from '../../../core/jobs/unit.js';
+import { counted } from '../../../core/math/words.js';
 import { readDeployment, readUpcoming, type DeploymentRow } from '../../../kinds/deployment/store/deployments.js';
 import { readOpenEvaluation, type OpenEvaluation } from '../../../kinds/deployment/store/gate.js';
 import type { Db } from '../../../platform/db/db.js';
@@ -34,7 +36,7 @@ function failed({ id, name, errorDetails }: DeploymentRow): ApiError {
 }
 
 function notReady({ id, name, status, spec }: DeploymentRow, evaluation: OpenEvaluation | null): ApiError {
-  const gate = evaluation && gateProgress(evaluation, spec.gate!.seeds.length);
+  const gate = evaluation && gateProgress(evaluation, counted(spec.gate!.seeds.length, unitOf(spec)));
   const isPaused = evaluation?.status === 'paused';
   const message = [
     `Deployment ${id} of ${name} is ${status}${gate ? `: ${gate}` : ''}.`,
@@ -47,7 +49,7 @@ function notReady({ id, name, status, spec }: DeploymentRow, evaluation: OpenEva
   });
 }
 
-function gateProgress({ jobId, measures, seedsLeft }: OpenEvaluation, seeds: number): string {
+function gateProgress({ jobId, measures, seedsLeft }: OpenEvaluation, all: string): string {
   const measured = measures === 'candidate' ? 'the candidate' : 'what the candidate is compared with';
-  return `its gate evaluates ${measured}, with ${seedsLeft} of ${seeds} seeds left (${jobId})`;
+  return `its gate evaluates ${measured}, with ${seedsLeft} of ${all} left (${jobId})`;
 }

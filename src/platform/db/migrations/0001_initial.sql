@@ -303,6 +303,10 @@ create table job_controls (
   control text not null default 'run' check (control in ('run', 'pause', 'stop')),
   -- pauses of the job so far; they number the keys of its events
   pauses int not null default 0,
+  -- the last pause, resume or cancel that took effect; key null: none, as of an operator in Temporal
+  command text check (command in ('pause', 'resume', 'cancel')),
+  command_key text,
+  command_at timestamptz,
 
   -- true: a quota of spend has refused a rollout's call, as cost_reservations show; the run ends
   quota_refused boolean not null default false,
@@ -395,6 +399,8 @@ create table commands (
   org_id text not null,
   job_id text not null references jobs (id) on delete cascade,
   kind text not null check (kind in ('pause', 'resume', 'cancel', 'stop', 'candidate', 'hint')),
+  -- the key that gave it; null: the service
+  key_id text,
   outcome text check (outcome in ('accepted', 'refused')),
   -- job status after the command
   status_after text,

@@ -1,6 +1,6 @@
 import type { FastifySchemaCompiler } from 'fastify';
 import { z } from 'zod';
-import { problemSchema } from '../../../contracts/common.js';
+import { problemSchema } from '../../../contracts/problem.js';
 import { withoutNulls } from '../../../contracts/nulls.js';
 import { nameFewFaults } from '../../../contracts/few-faults.js';
 import { missing } from '../../../contracts/validation.js';

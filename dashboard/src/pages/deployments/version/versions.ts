@@ -1,6 +1,7 @@
 /** Deployments by name, and their gates in words. */
 import type { Change, Deployment, Listed } from '../../../data/deployment/types.js';
-import { count, reward, signed } from '../../../util/format.js';
+import { signed } from '../../../../../src/core/math/words.js';
+import { count, reward } from '../../../util/format.js';
 
 export interface NameGroup {
   name: string;

@@ -36,7 +36,7 @@ export function CandidateSummary({ candidate }: { candidate: CandidateDetail }) 
           <UnseenRows interval={candidate.reward_interval} />
         </Stat>
         <Stat name="Estimated at acceptance">{reward(decision.estimated_reward)}</Stat>
-        <Stat name="All rollouts" hint="Mean over all its rollouts, tests included">
+        <Stat name="All answers" hint="Mean over all its answers, tests included">
           {reward(candidate.avg_reward)}
         </Stat>
         <Stat name="Answers">{count(candidate.rollout_count)}</Stat>

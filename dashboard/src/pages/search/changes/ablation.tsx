@@ -10,7 +10,8 @@ import { isActive } from '../../../data/job.js';
 import { useResource } from '../../../data/resource.js';
 import { Loading, Problem } from '../../../ui/basics.js';
 import { ConfirmButton } from '../../../ui/confirm.js';
-import { dollars, signed } from '../../../util/format.js';
+import { signed } from '../../../../../src/core/math/words.js';
+import { dollars } from '../../../util/format.js';
 import { link, pageOf } from '../../../util/router.js';
 
 interface Props {

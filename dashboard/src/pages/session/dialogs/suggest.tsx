@@ -52,7 +52,7 @@ function SuggestForm(props: DialogProps & { source: Source; onSource: (source: S
       {(errorOf) => (
         <>
           <p class="quiet">
-            It becomes a candidate and is tested as a proposal is. Keep the placeholders; it costs rollouts of the
+            It becomes a candidate and is tested as a proposal is. Keep the placeholders; it costs answers of the
             budget.
           </p>
           <p class="bar">

@@ -1,0 +1,16 @@
+import type { JobKind } from './kinds.js';
+
+/** What a job runs on, as people read it; the API numbers all of them as `seed`. */
+export type Unit = 'row' | 'task' | 'seed';
+
+/** A specification of a job. `rows`: set where it has a data set. */
+export interface UnitSource {
+  kind: JobKind;
+  rows?: unknown;
+}
+
+/** Containers and live traffic have seeds. */
+export function unitOf({ kind, rows }: UnitSource): Unit {
+  if (kind === 'graph') return 'task';
+  return rows ? 'row' : 'seed';
+}
