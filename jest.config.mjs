@@ -20,6 +20,8 @@ const esm = [
 const isAll = process.env.TEST_SUITE === 'all';
 
 const common = {
+  // Tests import what they use; `jest` is not made for each module.
+  injectGlobals: false,
   // As Jest's 'node', but global names are as fast as anywhere.
   testEnvironment: '<rootDir>/test/support/jest/environment.mjs',
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.ratchet/', '<rootDir>/.venv/'],

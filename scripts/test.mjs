@@ -10,6 +10,8 @@ process.chdir(root);
 const all = process.argv.indexOf('--all', 2);
 process.env.TEST_SUITE = all < 0 ? 'quick' : 'all';
 if (all >= 0) process.argv.splice(all, 1);
+// For Jest's workers: a larger young generation halves the share of garbage collection.
+process.execArgv.push('--max-semi-space-size=64');
 const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
 process.argv[1] = jest;
 await import(pathToFileURL(jest).href);

@@ -109,21 +109,26 @@ describe('optimize', () => {
     expect(err.match(/not found/g)).toHaveLength(1);
   }, 60_000);
 
-  test.each([
-    ['no data', ['optimize', '--prompt', 'prompt.txt'], 2, '--data'],
-    ['no prompt', ['optimize', '--data', 'rows.jsonl'], 2, '--prompt'],
-    ['a file that is not there', ['optimize', '--data', 'none.jsonl', '--prompt', 'prompt.txt'], 2, 'none.jsonl'],
-    ['a file of another kind', ['optimize', '--data', 'prompt.txt', '--prompt', 'prompt.txt'], 2, '.jsonl'],
-    ['a budget that is no number', ['optimize', '--budget', 'many'], 2, 'whole number'],
-    [
-      'a column that is not there',
-      ['eval', '--data', 'rows.jsonl', '--prompt', 'prompt.txt'],
-      2,
-      '"question", "answer"',
-    ],
-    ['an unknown job', ['results', 'x'], 2, 'no id of a job'],
-    ['a list as the scorer', ['eval', '--data', 'rows.jsonl', '--scorer', 'list.json'], 2, 'list.json'],
-  ])(
+  test.each(
+    someOf<[string, string[], number, string]>(
+      [
+        ['a file that is not there', ['optimize', '--data', 'none.jsonl', '--prompt', 'prompt.txt'], 2, 'none.jsonl'],
+        ['a budget that is no number', ['optimize', '--budget', 'many'], 2, 'whole number'],
+        ['an unknown job', ['results', 'x'], 2, 'no id of a job'],
+        [
+          'a column that is not there',
+          ['eval', '--data', 'rows.jsonl', '--prompt', 'prompt.txt'],
+          2,
+          '"question", "answer"',
+        ],
+        ['no data', ['optimize', '--prompt', 'prompt.txt'], 2, '--data'],
+        ['no prompt', ['optimize', '--data', 'rows.jsonl'], 2, '--prompt'],
+        ['a file of another kind', ['optimize', '--data', 'prompt.txt', '--prompt', 'prompt.txt'], 2, '.jsonl'],
+        ['a list as the scorer', ['eval', '--data', 'rows.jsonl', '--scorer', 'list.json'], 2, 'list.json'],
+      ],
+      4,
+    ),
+  )(
     'with %s says what is wrong',
     async (_, args, code, message) => {
       const ended = await ratchet(...args);
@@ -279,13 +284,18 @@ describe('deploy', () => {
     expect(choices[0]!.message.content).toBe('No rule.');
   }, 60_000);
 
-  test.each([
-    ['no name', ['prompt.txt'], 2, '--name'],
-    ['a placeholder inside a text', ['template.txt', '--name', 'x'], 2, '{{question}}'],
-    ['a file that is not there', ['none.txt', '--name', 'x'], 2, 'none.txt'],
-    ['an evaluation', [`evl_${'0'.repeat(32)}`, '--name', 'x'], 2, 'no session'],
-    ['an unknown session', [`ses_${'0'.repeat(32)}`, '--name', 'x'], 1, '422'],
-  ])(
+  test.each(
+    someOf<[string, string[], number, string]>(
+      [
+        ['a placeholder inside a text', ['template.txt', '--name', 'x'], 2, '{{question}}'],
+        ['an unknown session', [`ses_${'0'.repeat(32)}`, '--name', 'x'], 1, '422'],
+        ['no name', ['prompt.txt'], 2, '--name'],
+        ['a file that is not there', ['none.txt', '--name', 'x'], 2, 'none.txt'],
+        ['an evaluation', [`evl_${'0'.repeat(32)}`, '--name', 'x'], 2, 'no session'],
+      ],
+      2,
+    ),
+  )(
     'with %s says what is wrong',
     async (_, args, code, message) => {
       await writeFile(path('template.txt'), 'Answer {{question}}.');
