@@ -61,20 +61,20 @@ export function draftPrompt({ input, shown, expected, labels }: DraftColumns): M
   ];
 }
 
-/** A value alone has no name before it. */
+/** Placeholders alone: callers of a deployment send a message in place of it. */
 function messageOf(input: string, shown: readonly string[]): string {
-  if (shown.length > 0) return shown.map((name) => `${name}: ${placeholder(name)}`).join('\n');
-  return placeholder(isPlainName(input) ? input : 'input');
+  if (shown.length === 0) return placeholder(isPlainName(input) ? input : 'input');
+  return shown.map(placeholder).join(shown.length > mostNouns ? '\n' : '\n\n');
 }
 
 const placeholder = (name: string) => `{{${name}}}`;
 
-/** Names that a sentence lists. */
+/** Names that a sentence lists; those of more columns are the lines of the message. */
 const mostNouns = 3;
 
 function nounsOf(columns: readonly string[]): string {
-  const nouns = columns.map((name) => nounOf(name, ''));
-  if (nouns.length > mostNouns || nouns.includes('')) return 'the values';
+  const nouns = columns.map((name) => nounOf(name, name));
+  if (nouns.length > mostNouns) return `the values, one a line (${nouns.join(', ')}),`;
   return `the ${nouns.slice(0, -1).join(', ')} and ${nouns.at(-1)}`;
 }
 

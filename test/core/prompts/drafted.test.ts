@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { draftPrompt, labelsOf, mostLabels } from '../../../src/core/prompts/drafted.js';
+import { isFixed } from '../../../src/core/prompts/row-template.js';
 import { bracedNames } from '../../../src/core/prompts/template.js';
 import { completeLocally } from '../../../src/local-model/index.js';
 import { newcomerRows, newcomerTeams } from '../../support/newcomer.js';
@@ -44,10 +45,14 @@ test('labels are few, short and repeated values, the commonest first', () => {
     expect(labelsIn(values)).toEqual([]);
 });
 
-test('a draft shows each column that the answer needs, by its name', () => {
-  const messages = draftPrompt({ input: 'question', shown: ['passage', 'question'], expected: 'answer', labels: [] });
-  expect(messages[0]!.content).toContain('the passage and question');
-  expect(messages[1]!.content).toBe('passage: {{passage}}\nquestion: {{question}}');
+test.each([
+  [['passage', 'question'], 'the passage and question', '{{passage}}\n\n{{question}}'],
+  [['a_1', 'b', 'c', 'd'], 'one a line (a 1, b, c, d)', '{{a_1}}\n{{b}}\n{{c}}\n{{d}}'],
+])('a draft shows %s in a message of placeholders, which no search rewrites', (shown, words, message) => {
+  const [task, asked] = draftPrompt({ input: shown[1]!, shown, expected: 'answer', labels: [] });
+  expect(task!.content).toContain(words);
+  expect(asked!.content).toBe(message);
+  expect(isFixed(asked!.content, (name) => shown.includes(name))).toBe(true);
 });
 
 test('the local model answers with the labels of a draft, and is right more often than a guess', () => {
