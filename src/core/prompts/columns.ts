@@ -14,29 +14,32 @@ export interface ColumnFacts {
   labels: readonly LabelCount[];
 }
 
+const listed = (words: string) => words.split(' ');
+
 /** The most usual name first. */
-const answerNames =
-  'expected ideal label labels answer answers output target gold category class intent sentiment topic completion response reference solution summary translation'.split(
-    ' ',
-  );
-const inputNames =
-  'input text question prompt message query sentence review comment tweet content body utterance instruction problem ticket email'.split(
-    ' ',
-  );
+const answerNames = listed(
+  'expected ideal label labels answer answers output target gold category class intent sentiment topic ' +
+    'completion response reference solution summary translation',
+);
+const inputNames = listed(
+  'input text question prompt message query sentence review comment tweet content body utterance ' +
+    'instruction problem ticket email',
+);
 /** Words of longer names, such as `correct_choice`. */
-const answerWords = 'expected correct answer label target gold truth category class'.split(' ');
+const answerWords = listed('expected correct answer label target gold truth category class');
 /** The longest name whose words are looked at: longer ones are questions of a survey. */
 const mostWords = 4;
 const optionWords = new Set(['option', 'options', 'choice', 'choices']);
 /** Columns without which a question cannot be answered. */
 const besideWords = new Set([
   ...optionWords,
-  ...'passage passages context contexts document article story paragraph premise hypothesis contract text'.split(' '),
+  ...listed('passage passages context contexts document article story paragraph premise hypothesis contract text'),
 ]);
 /** Last words of names whose values neither ask nor answer. */
 const asideWords = new Set(
-  'id uuid guid idx index key url link href date time timestamp datetime at no nr number split fold latitude longitude lat lon lng'.split(
-    ' ',
+  listed(
+    'id uuid guid idx index key url link href date time timestamp datetime at no nr number split fold ' +
+      'latitude longitude lat lon lng',
   ),
 );
 /** Values that are shorter on average are cells of a table, not texts. */
@@ -47,8 +50,9 @@ const mostCells = 12;
 /** The columns that are probably input and right answer; an empty text: none. */
 export function guessColumns(columns: readonly ColumnFacts[]): { input: string; expected: string } {
   const usable = columns.filter(isUsable);
-  const answer = named(usable, answerNames) ?? withWord(usable, answerWords);
-  const others = usable.filter((column) => column !== answer);
+  const filled = columns.filter(({ num_values: values }) => values > 0);
+  const answer = named(filled, answerNames) ?? withWord(usable, answerWords);
+  const others = filled.filter((column) => column !== answer);
   const asked = named(others, inputNames) ?? others.find(isInputName);
   const expected = answer ?? answerAmong(usable, asked);
   const input = asked ?? longest(usable.filter((column) => column !== expected));

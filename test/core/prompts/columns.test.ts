@@ -16,6 +16,7 @@ test.each([
   ['text* | label#', 'text', 'label'],
   ['id | Question* | Answer', 'Question', 'Answer'],
   ['a | b', 'a', 'b'],
+  ['text= | label=', 'text', 'label'],
   ['only', 'only', ''],
   ['created_at | id | text*', 'text', ''],
   ['id | created_at | retweeted= | screen_name | text*', 'text', 'screen_name'],
