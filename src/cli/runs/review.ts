@@ -65,7 +65,7 @@ async function readBytes(path: string): Promise<Uint8Array> {
   }
 }
 
-/** The lines of a file with a verdict, a note or a corrected answer. Throws for what it cannot read. */
+/** The lines of a file with a verdict, a note or a corrected answer. Throws for others. */
 export async function reviewsOf(path: string, bytes: Uint8Array): Promise<FileReview[]> {
   const reviews: FileReview[] = [];
   for await (const read of readRows('csv', Readable.from([bytes]))) {

@@ -60,7 +60,7 @@ export function guessColumns(columns: readonly ColumnFacts[]): { input: string; 
   return { input: (input ?? fallback)?.name ?? '', expected: expected?.name ?? '' };
 }
 
-/** The columns of a message that shows more than the input, in their order; empty: the input alone. */
+/** The columns of a message that shows more than the input, in order; empty: the input alone. */
 export function shownColumns(columns: readonly ColumnFacts[], chosen: { input: string; expected: string }): string[] {
   const { input, expected } = chosen;
   const [main] = columns.filter(({ name }) => name === input);
@@ -75,7 +75,7 @@ export function shownColumns(columns: readonly ColumnFacts[], chosen: { input: s
   return shown.every(isPlainName) ? shown : [];
 }
 
-/** Whether each row shows the answers that it allows, so that those of all rows are no list for one. */
+/** Whether each row shows the answers that it allows, which are not those of all rows. */
 export const showsOptions = (shown: readonly string[]): boolean =>
   shown.some((name) => wordsOf({ name }).some((word) => optionWords.has(word)));
 
@@ -112,7 +112,7 @@ const isAnswerName = (column: ColumnFacts) => withWord([column], answerWords) !=
 /** By its last word: `tweet_text`, and not `content type`. */
 const isInputName = (column: ColumnFacts) => {
   const words = wordsOf(column);
-  return words.length <= mostWords && inputNames.includes(words.at(-1)?.replace(/\d+$/, '') ?? '');
+  return words.length <= mostWords && inputNames.includes(words.at(-1)?.replace(/\d{1,3}$/, '') ?? '');
 };
 
 /** `sentence2` stands beside `sentence1`. */

@@ -18,7 +18,7 @@ export interface LabelCount {
 export interface DraftColumns {
   /** The column that the model reads. */
   input: string;
-  /** Columns that it reads with the input, all in the order of the message. Empty: the input alone. */
+  /** The input and what is read with it, in the order of the message. Empty: the input alone. */
   shown: readonly string[];
   /** The column with the right answers; null: none. */
   expected: string | null;
@@ -26,7 +26,7 @@ export interface DraftColumns {
   labels: readonly string[];
 }
 
-/** The distinct short values of a column with their counts, the commonest first; empty: no labels. */
+/** The short values of a column with their counts, the commonest first; empty: no labels. */
 export function labelsOf(counts: ReadonlyMap<string, number>): LabelCount[] {
   const merged = new Map<string, number>();
   for (const [text, count] of counts) {

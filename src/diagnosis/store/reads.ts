@@ -66,7 +66,7 @@ export async function readSamples(tx: Tx, run: SampledRun, symptom: Symptom): Pr
   );
 }
 
-/** The labels that are expected of any row, the commonest first; empty: the values are no labels. */
+/** The labels that are expected of any row, the commonest first; empty: there are none. */
 export async function readLabels(tx: Tx, rows: Pick<RowsSpec, 'datasetId' | 'expected'> | null): Promise<string[]> {
   if (!rows || rows.expected === null) return [];
   const found = await tx.query<{ label: string }>(
