@@ -37,5 +37,10 @@ test('the report of a run is a file that opens anywhere and asks nobody for anyt
       if (shoot)
         writeFileSync(`${shoot}/report-${width}-${colorScheme}.png`, await report.screenshot({ fullPage: true }));
       expect(await violations(report)).toEqual([]);
+      // Paper has nothing to unfold.
+      await report.emulateMedia({ media: 'print' });
+      const folded = await report.locator('details > :not(summary)').all();
+      expect(folded.length).toBeGreaterThan(0);
+      for (const each of folded) expect(await each.evaluate((element) => element.checkVisibility())).toBe(true);
     }
 }, 300_000);

@@ -1,4 +1,5 @@
 /** The rows of a job: which are wrong, with both answers. */
+import { csvText } from '../../util/csv.js';
 import {
   EvaluationHandle,
   GraphHandle,
@@ -124,16 +125,8 @@ export async function rows(
   });
 }
 
-/** Rows as CSV (RFC 4180), with a head. */
+/** Rows as CSV, with a head. */
 export function csvOf(found: readonly object[]): string {
   const [first] = found;
-  if (!first) return '';
-  const cell = (value: unknown): string => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
-    const shown = text === '""' ? '' : text;
-    return /[",\r\n]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown;
-  };
-  return [Object.keys(first), ...found.map((row) => Object.values(row))]
-    .map((line) => line.map(cell).join(','))
-    .join('\r\n');
+  return first ? csvText([Object.keys(first), ...found.map((row) => Object.values(row))]) : '';
 }

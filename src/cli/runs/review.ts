@@ -1,8 +1,9 @@
 /** The queue of reviews, as a table or a CSV file that is filled in and read back. */
 import { readFile } from 'node:fs/promises';
-import { parse } from 'csv-parse/sync';
+import { Readable } from 'node:stream';
 import { verdicts, type ReviewVerdict } from '../../contracts/review.js';
 import type { Ratchet } from '../../client/index.js';
+import { readRows } from '../../datasets/routes/rows.js';
 import { ConfigError } from '../../service/config.js';
 import { mapLimited } from '../../util/map-limited.js';
 import { csvOf } from '../commands/rows.js';
@@ -26,7 +27,7 @@ export async function review(
   id: string,
   { import: path, by, limit, csv = false, json = false }: Options,
 ): Promise<void> {
-  const reviews = path === undefined ? null : reviewsOf(path, await readText(path));
+  const reviews = path === undefined ? null : await reviewsOf(path, await readBytes(path));
   await withService(async (client) => {
     if (reviews) {
       await mapLimited(reviews, atOnce, (each) => put(client, each, by));
@@ -56,27 +57,39 @@ interface FileReview {
 const put = (client: Ratchet, { jobId, subjectId, ...content }: FileReview, by: string | undefined) =>
   client.reviews.put(jobId, subjectId, { ...content, ...(by !== undefined && { by }) });
 
-async function readText(path: string): Promise<string> {
+async function readBytes(path: string): Promise<Uint8Array> {
   try {
-    return await readFile(path, 'utf8');
+    return await readFile(path);
   } catch (error) {
     throw new ConfigError(`${path} could not be read: ${(error as Error).message}`);
   }
 }
 
-/** The lines of a file with a verdict, a note or a corrected answer. Throws for another verdict. */
-export function reviewsOf(path: string, text: string): FileReview[] {
-  const options = { columns: true as const, bom: true, delimiter: [',', ';', '\t'], relax_column_count: true };
-  const lines = parse<Record<string, string | undefined>>(text, { ...options, skip_empty_lines: true });
-  return lines.flatMap((line, index) => {
-    const filled = (name: string) => line[name]?.trim() || null;
-    const [verdict, noted, corrected] = ['verdict', 'note', 'corrected'].map(filled) as [string, string, string];
-    if (!verdict && !noted && !corrected) return [];
-    const at = `${path}, row ${index + 2}`;
-    const [jobId, subjectId] = [filled('job_id'), filled('subject_id')];
-    if (!jobId || !subjectId) throw new ConfigError(`${at}: job_id and subject_id are required`);
-    if (verdict && !(verdicts as readonly string[]).includes(verdict))
-      throw new ConfigError(`${at}: verdict must be one of ${verdicts.join(', ')}; got "${verdict.slice(0, 50)}"`);
-    return [{ jobId, subjectId, verdict: verdict as ReviewVerdict | null, note: noted, corrected }];
-  });
+/** The lines of a file with a verdict, a note or a corrected answer. Throws for others. */
+export async function reviewsOf(path: string, bytes: Uint8Array): Promise<FileReview[]> {
+  const reviews: FileReview[] = [];
+  for await (const read of readRows('csv', Readable.from([bytes]))) {
+    const at = read.line === 0 ? path : `${path}, line ${read.line}`;
+    if ('fault' in read) throw new ConfigError(`${at} ${read.fault}`);
+    const review = reviewOf(read.value as Record<string, string>, at);
+    if (review) reviews.push(review);
+  }
+  return reviews;
+}
+
+/** null: the line says nothing. */
+function reviewOf(line: Record<string, string | undefined>, at: string): FileReview | null {
+  const filled = (name: string) => line[name]?.trim() || null;
+  // As people type it, or a spreadsheet corrects it.
+  const verdict =
+    filled('verdict')
+      ?.toLowerCase()
+      .replaceAll(/[\s-]+/g, '_') ?? null;
+  const [noted, corrected] = [filled('note'), filled('corrected')];
+  if (!verdict && !noted && !corrected) return null;
+  const [jobId, subjectId] = [filled('job_id'), filled('subject_id')];
+  if (!jobId || !subjectId) throw new ConfigError(`${at}: job_id and subject_id are required`);
+  if (verdict && !(verdicts as readonly string[]).includes(verdict))
+    throw new ConfigError(`${at}: verdict must be one of ${verdicts.join(', ')}; got "${verdict.slice(0, 50)}"`);
+  return { jobId, subjectId, verdict: verdict as ReviewVerdict | null, note: noted, corrected };
 }

@@ -2,9 +2,12 @@
 import type { Message } from './message.js';
 import { isPlainName } from './template.js';
 
-/** Labels that a prompt lists; rows with more distinct values have no labels. */
-export const mostLabels = 50;
+/** Labels that a prompt lists; a column with more distinct values, or characters, has no labels. */
+export const mostLabels = 200;
+const mostChars = 4_000;
 const labelChars = 60;
+/** Numbers that count as labels, such as grades; more of them are measures. */
+const mostNumbers = 20;
 
 export interface LabelCount {
   label: string;
@@ -15,35 +18,64 @@ export interface LabelCount {
 export interface DraftColumns {
   /** The column that the model reads. */
   input: string;
+  /** The input and what is read with it, in the order of the message. Empty: the input alone. */
+  shown: readonly string[];
   /** The column with the right answers; null: none. */
   expected: string | null;
   /** In the order of the prompt; empty: the right answers are no labels. */
   labels: readonly string[];
 }
 
-/** The distinct short values of a column, the commonest first; empty: they are no labels. */
-export function labelsIn(values: readonly unknown[]): LabelCount[] {
-  const texts = values.map((value) => (typeof value === 'object' ? null : String(value).trim()));
-  const counts = new Map<string, number>();
-  for (const text of texts) if (text) counts.set(text, (counts.get(text) ?? 0) + 1);
-  const labels = [...counts].map(([label, count]) => ({ label, count }));
+/** The short values of a column with their counts, the commonest first; empty: no labels. */
+export function labelsOf(counts: ReadonlyMap<string, number>): LabelCount[] {
+  const merged = new Map<string, number>();
+  for (const [text, count] of counts) {
+    const label = text.trim();
+    if (label !== '') merged.set(label, (merged.get(label) ?? 0) + count);
+  }
+  const labels = [...merged].map(([label, count]) => ({ label, count }));
+  const rows = labels.reduce((sum, { count }) => sum + count, 0);
   const isShort = labels.every(({ label }) => label.length <= labelChars && !/[\r\n]/.test(label));
-  const areRepeated = 2 * labels.length <= texts.length;
-  if (labels.length < 2 || labels.length > mostLabels || !isShort || !areRepeated) return [];
+  const chars = labels.reduce((sum, { label }) => sum + label.length, 0);
+  const areFew = labels.length >= 2 && labels.length <= mostLabels && chars <= mostChars;
+  if (!areFew || !isShort || 2 * labels.length > rows || areMeasures(labels)) return [];
   return labels.sort((a, b) => b.count - a.count || (a.label < b.label ? -1 : 1));
 }
 
+function areMeasures(labels: readonly LabelCount[]): boolean {
+  const areNumbers = labels.every(({ label }) => !Number.isNaN(Number(label)));
+  return areNumbers && (labels.length > mostNumbers || labels.some(({ label }) => !Number.isInteger(Number(label))));
+}
+
 /** The task with the labels, and the input as the last message. */
-export function draftPrompt({ input, expected, labels }: DraftColumns): Message[] {
-  const [read, wanted] = [nounOf(input, 'text'), expected === null ? 'answer' : nounOf(expected, 'answer')];
+export function draftPrompt({ input, shown, expected, labels }: DraftColumns): Message[] {
+  const answer = expected === null ? 'answer' : nounOf(expected, 'answer');
+  const [read, its] = shown.length > 0 ? [nounsOf(shown), 'the'] : [`the ${nounOf(input, 'text')}`, 'its'];
   const task =
     labels.length > 0
-      ? `Read the ${read} and choose its ${wanted}. Answer with exactly one of the labels, and nothing else.\n\n${listOf(labels)}`
-      : `Read the ${read} and give its ${wanted}. Answer with the ${wanted} alone.`;
+      ? `Read ${read} and choose ${its} ${answer}. Answer with exactly one of the labels, and nothing else.\n\n${listOf(labels)}`
+      : `Read ${read} and give ${its} ${answer}. Answer with the ${answer} alone.`;
   return [
     { role: 'system', content: task },
-    { role: 'user', content: `{{${isPlainName(input) ? input : 'input'}}}` },
+    { role: 'user', content: messageOf(input, shown) },
   ];
+}
+
+/** Placeholders alone: callers of a deployment send a message in place of it. */
+function messageOf(input: string, shown: readonly string[]): string {
+  if (shown.length === 0) return placeholder(isPlainName(input) ? input : 'input');
+  return shown.map(placeholder).join(shown.length > mostNouns ? '\n' : '\n\n');
+}
+
+const placeholder = (name: string) => `{{${name}}}`;
+
+/** Names that a sentence lists; those of more columns are the lines of the message. */
+const mostNouns = 3;
+
+function nounsOf(columns: readonly string[]): string {
+  const nouns = columns.map((name) => nounOf(name, name));
+  if (nouns.length > mostNouns) return `the values, one a line (${nouns.join(', ')}),`;
+  return `the ${nouns.slice(0, -1).join(', ')} and ${nouns.at(-1)}`;
 }
 
 /** The name of a column as a word of a sentence. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { lineSchema } from '../../contracts/rules.js';
 import { timestamp } from '../../contracts/common.js';
+import { mostLabels } from '../../core/prompts/drafted.js';
 
 export const uploadLimits = {
   bytes: 100 * 1024 * 1024,
@@ -12,6 +13,8 @@ export const uploadLimits = {
   columnChars: 200,
   /** Distinct values of a column that are counted. */
   distinct: 1_000,
+  /** Characters of the labels of all columns. */
+  labelChars: 20_000,
 } as const;
 
 const columnSchema = z
@@ -19,6 +22,12 @@ const columnSchema = z
     name: z.string(),
     num_values: z.int().describe('Rows with a value: neither absent, null nor an empty text.'),
     num_distinct: z.int().nullable().describe(`null: more than ${uploadLimits.distinct}, or long values.`),
+    mean_chars: z.int().describe('Characters of a value on average; of JSON where it is no text.'),
+    labels: z
+      .array(z.object({ label: z.string(), count: z.int().describe('Rows.') }))
+      .describe(
+        `The values with their rows, the commonest first, where they are at most ${mostLabels} short texts that repeat; else empty.`,
+      ),
   })
   .meta({ id: 'DatasetColumn' });
 

@@ -1,6 +1,7 @@
 /**
  * Reads CSV as spreadsheets write it. Invariants: a value is the text of its cell; the delimiter is
- * the one by which the first rows agree with the header; cells without a name are blank or refused.
+ * the one by which the first rows agree with the header; cells behind the last name are blank or
+ * refused.
  */
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse, type Options } from 'csv-parse';
@@ -48,18 +49,23 @@ export async function* readCsv(chunks: AsyncIterable<string>): AsyncGenerator<Cs
 
 export const tooLong = `is longer than ${uploadLimits.rowChars.toLocaleString('en')} characters`;
 
-/** The names without surrounding white space, up to the last column that has one. */
+/**
+ * The names without surrounding white space, up to the last column that has one. A column before it
+ * without a name, such as an index of pandas, is called by its place.
+ */
 function namesOf(record: readonly string[]): string[] {
   const names = record.map((name) => name.trim());
-  return names.slice(0, names.findLastIndex((name) => name !== '') + 1);
+  const last = names.findLastIndex((name) => name !== '');
+  return names.slice(0, last + 1).map((name, at) => name || `column ${at + 1}`);
 }
 
 function headerFault(names: readonly string[]): string | null {
   const most = uploadLimits.columns;
   if (names.length > most) return `names ${names.length} columns; at most ${most} are allowed`;
-  const unnamed = names.indexOf('');
-  if (unnamed === 0) return 'names no column in place 1; an index of pandas is left out by index=False';
-  if (unnamed > 0) return `names no column in place ${unnamed + 1}; name it, or remove it`;
+  const { columnChars } = uploadLimits;
+  const long = names.findIndex((name) => name.length > columnChars);
+  if (long >= 0)
+    return `names column ${long + 1} with ${names[long]!.length} characters; at most ${columnChars} are allowed`;
   const seen = new Set<string>();
   const repeated = names.find((name) => seen.size === seen.add(name).size);
   return repeated === undefined ? null : `names the column "${repeated}" twice`;
@@ -110,10 +116,11 @@ function optionsOf(head: string, isAll: boolean): Options {
   // Excel's own note of the delimiter.
   const noted = /^\s*sep=(\S|\t)[ \t]*\r?\n/i.exec(head);
   if (noted) return { ...common, delimiter: noted[1]!, from: 2 };
+  // A quoted name may have several lines.
   const header = head
     .trimStart()
-    .split(/[\r\n]/, 1)[0]!
-    .replaceAll(/"[^"]*"/g, '');
+    .replaceAll(/"[^"]*"/g, '')
+    .split(/[\r\n]/, 1)[0]!;
   const present = delimiters.filter((mark) => header.includes(mark));
   const agreeing = present.find((delimiter) => agrees(head, isAll, { ...common, delimiter }));
   return { ...common, delimiter: agreeing ?? present[0] ?? ',' };

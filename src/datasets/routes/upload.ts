@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { uploadLimits, type DatasetColumn } from '../contract/dataset.js';
 import type { NewDataset } from '../store/datasets.js';
+import { labelsOf } from '../../core/prompts/drafted.js';
 import { asObject, isObject } from '../../util/json.js';
 import { createTurns } from '../../util/turns.js';
 import { ApiError, listed, refuse, type FieldError } from '../../platform/http/server/errors.js';
@@ -143,26 +144,50 @@ async function* batchesOf(file: FileHandle): AsyncGenerator<string[]> {
   }
 }
 
+interface ColumnCounts {
+  values: number;
+  chars: number;
+  /** Rows of each value as JSON; null: too many, or long ones. */
+  distinct: Map<string, number> | null;
+}
+
 /** Counts of the values of each column, in the order of their first rows. */
 class Columns {
-  private readonly known = new Map<string, { values: number; distinct: Set<string> | null }>();
+  private readonly known = new Map<string, ColumnCounts>();
 
   add(row: Record<string, unknown>): void {
     for (const [name, value] of Object.entries(row)) {
       let column = this.known.get(name);
-      if (!column) this.known.set(name, (column = { values: 0, distinct: new Set() }));
+      if (!column) this.known.set(name, (column = { values: 0, chars: 0, distinct: new Map() }));
       if (value === null || value === '') continue;
-      column.values += 1;
       const text = JSON.stringify(value);
-      column.distinct?.add(text);
+      column.values += 1;
+      column.chars += typeof value === 'string' ? value.length : text.length;
+      column.distinct?.set(text, (column.distinct.get(text) ?? 0) + 1);
       const isMany = text.length > uploadLimits.columnChars || (column.distinct?.size ?? 0) > uploadLimits.distinct;
       if (isMany) column.distinct = null;
     }
   }
 
   get named(): DatasetColumn[] {
-    return [...this.known].map(([name, { values, distinct }]) => {
-      return { name, num_values: values, num_distinct: distinct && distinct.size };
+    let room = uploadLimits.labelChars;
+    return [...this.known].map(([name, { values, chars, distinct }]) => {
+      const found = distinct ? labelsOf(textsOf(distinct)) : [];
+      room -= found.reduce((sum, { label }) => sum + label.length, 0);
+      const labels = room < 0 ? [] : found;
+      const mean = Math.round(chars / Math.max(1, values));
+      return { name, num_values: values, num_distinct: distinct && distinct.size, mean_chars: mean, labels };
     });
   }
+}
+
+/** The counts by text; empty where a value is a list or an object. */
+function textsOf(counts: ReadonlyMap<string, number>): Map<string, number> {
+  const texts = new Map<string, number>();
+  for (const [json, count] of counts) {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === 'object') return new Map();
+    texts.set(String(value), (texts.get(String(value)) ?? 0) + count);
+  }
+  return texts;
 }

@@ -66,22 +66,16 @@ export async function readSamples(tx: Tx, run: SampledRun, symptom: Symptom): Pr
   );
 }
 
-/** Rows whose expected values are read as labels, and their distinct values at most. */
-const labelRows = 200;
-const mostLabels = 50;
-
-/** The distinct short texts that are expected of the first rows; empty: they are no labels. */
+/** The labels that are expected of any row, the commonest first; empty: there are none. */
 export async function readLabels(tx: Tx, rows: Pick<RowsSpec, 'datasetId' | 'expected'> | null): Promise<string[]> {
   if (!rows || rows.expected === null) return [];
-  const values = await tx.query<{ value: string; count: number }>(
-    `select data->>$2::text as value, count(*)::int as count from dataset_rows
-      where dataset_id = $1 and row_index < ${labelRows} and json_typeof(data->$2::text) = 'string' and length(data->>$2::text) <= 60
-      group by 1 order by min(row_index)`,
+  const found = await tx.query<{ label: string }>(
+    `select listed->>'label' as label
+       from datasets, json_array_elements(columns) named, json_array_elements(named->'labels') listed
+      where id = $1 and named->>'name' = $2`,
     [rows.datasetId, rows.expected],
   );
-  const total = values.reduce((sum, { count }) => sum + count, 0);
-  const areLabels = values.length <= mostLabels && 2 * values.length <= total;
-  return areLabels ? values.map(({ value }) => value).filter((value) => value.trim() !== '') : [];
+  return found.map(({ label }) => label);
 }
 
 /** The reasons for which proposals became no candidates, with their counts. */

@@ -26,5 +26,5 @@ ins { text-decoration: none; } u { text-decoration: underline dotted; }
 ins { background: var(--good-paper); color: var(--good); } del { background: var(--bad-paper); color: var(--bad); }
 svg { display: block; width: 100%; max-width: 36rem; height: 3.2rem; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dt { margin-top: .3rem; } }
-@media print { body { max-width: none; padding: 0; } details { display: block; } }
+@media print { body { max-width: none; padding: 0; } details::details-content { content-visibility: visible; block-size: auto; } }
 `;

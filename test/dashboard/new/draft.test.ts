@@ -5,7 +5,6 @@ import { trySchema } from '../../../src/kinds/evaluation/contract/try.js';
 import { flatEvaluationSchema } from '../../../src/kinds/evaluation/contract/evaluation.js';
 import {
   emptyDraft,
-  guessColumns,
   missingParts,
   missingToTry,
   typeOfRows,
@@ -111,15 +110,6 @@ test('a placeholder that names no column is found; {{input}} needs an input colu
   const messages = [{ role: 'user' as const, content: '{{input}} {{ text }} {{topic}} {{topic}}' }];
   expect(unknownPlaceholders({ ...complete, messages }, ['text', 'label'])).toEqual(['topic']);
   expect(unknownPlaceholders({ ...complete, messages, input: '' }, ['text'])).toEqual(['input', 'topic']);
-});
-
-test.each([
-  [['text', 'label'], { input: 'text', expected: 'label' }],
-  [['id', 'Question', 'Answer'], { input: 'Question', expected: 'Answer' }],
-  [['a', 'b'], { input: 'a', expected: 'b' }],
-  [['only'], { input: 'only', expected: '' }],
-])('columns %j', (columns, guessed) => {
-  expect(guessColumns(columns)).toEqual(guessed);
 });
 
 test.each([

@@ -39,8 +39,8 @@ describe.each(['json', 'jsonl', 'csv'] as const)('a file as %s', (type) => {
     expect(body).toMatchObject({
       num_rows: 3,
       columns: [
-        { name: 'text', num_values: 3, num_distinct: 3 },
-        { name: 'label', num_values: 3, num_distinct: 2 },
+        { name: 'text', num_values: 3, num_distinct: 3, mean_chars: expect.any(Number), labels: [] },
+        { name: 'label', num_values: 3, num_distinct: 2, mean_chars: expect.any(Number), labels: [] },
       ],
     });
     const page = await rowsOf(body.dataset_id);
@@ -125,9 +125,22 @@ test('empty values count as absent; columns may lack in rows', async () => {
   const { body } = await upload('jsonl', '{"a":1,"b":null}\n\n{"a":2,"b":"","c":[3]}\r\n{"c":{"d":4}}\n');
   expect(body.num_rows).toBe(3);
   expect(body.columns).toEqual([
-    { name: 'a', num_values: 2, num_distinct: 2 },
-    { name: 'b', num_values: 0, num_distinct: 0 },
-    { name: 'c', num_values: 2, num_distinct: 2 },
+    { name: 'a', num_values: 2, num_distinct: 2, mean_chars: 1, labels: [] },
+    { name: 'b', num_values: 0, num_distinct: 0, mean_chars: 0, labels: [] },
+    { name: 'c', num_values: 2, num_distinct: 2, mean_chars: 5, labels: [] },
+  ]);
+});
+
+test('labels are counted over all rows, also of a file that is sorted by them', async () => {
+  const labels = Array.from({ length: 77 }, (_, n) => `label ${n}`);
+  const lines = labels.flatMap((label, n) => Array<string>(n + 2).fill(`text of ${label},${label}`));
+  const { body } = await upload('csv', ['text,label', ...lines].join('\n'));
+  const [text, label] = body.columns;
+  expect(text).toMatchObject({ num_distinct: 77, mean_chars: 16 });
+  expect(label!.labels).toHaveLength(77);
+  expect([label!.labels[0], label!.labels[76]]).toEqual([
+    { label: 'label 76', count: 78 },
+    { label: 'label 0', count: 2 },
   ]);
 });
 

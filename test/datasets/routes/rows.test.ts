@@ -66,6 +66,9 @@ describe.each([Infinity, 1])('in pieces of %d bytes', (chunk) => {
     ['pipes within values', 'input,a|b\nx|y,z\n', { input: 'x|y', 'a|b': 'z' }],
     ['a line break within a value', 'input,expected\r\n"a\r\nb",c\r\n', { input: 'a\r\nb', expected: 'c' }],
     ['one column', 'input\na|b;c\n', { input: 'a|b;c' }],
+    ['a name over several lines', '"in\nput",expected\na,b\n', { 'in\nput': 'a', expected: 'b' }],
+    ['an index of pandas', ',input,expected\n0,a,b\n', { 'column 1': '0', input: 'a', expected: 'b' }],
+    ['a name that is missing', 'input;;expected\na;;b\n', { input: 'a', 'column 2': '', expected: 'b' }],
     ['an unnamed blank column', 'input,expected,\na,b\n', { input: 'a', expected: 'b' }],
   ])('reads %s', async (_, file, row) => {
     expect(await read('csv', file, chunk)).toEqual({ rows: [row], faults: [] });
@@ -97,6 +100,7 @@ describe('refuses by what it is', () => {
   test.each<[string, Format, string, number[]]>([
     ['a value without a name', 'csv', 'input,expected,\na,b,c\nc,d,\n', [2]],
     ['a value too few', 'csv', 'input,expected\na\n', [2]],
+    ['a long name', 'csv', `${'x'.repeat(201)},b\na,b\na,b\n`, [1]],
     ['names that differ by white space alone', 'csv', 'input, input\na,b\n', [1]],
     ['rows that are no JSON', 'jsonl', '{"a": 1}\n{"a": NaN}\n{"a": 2},\n', [2, 3]],
   ])('%s, by its line', async (_, format, file, lines) => {

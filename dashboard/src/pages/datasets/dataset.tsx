@@ -1,3 +1,4 @@
+import { guessColumns } from '../../../../src/core/prompts/columns.js';
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../../../src/client/index.js';
 import { client } from '../../data/client.js';
@@ -10,7 +11,6 @@ import { FormDialog } from '../../ui/form-dialog.js';
 import { CopyId } from '../../ui/copy.js';
 import { Heading } from '../../ui/heading.js';
 import { DatasetRows } from '../../ui/dataset-rows.js';
-import { guessColumns } from '../new/form/draft.js';
 import { change } from '../new/form/store.js';
 
 const pageSize = 20;
@@ -64,7 +64,7 @@ export function DatasetPage({ id }: { id: string }) {
 
 /** The form of a new run begins with this data set. */
 function chooseFor({ dataset_id: datasetId, columns }: Answer<'getDataset'>): void {
-  change({ datasetId, ...guessColumns(columns.map(({ name }) => name)) });
+  change({ datasetId, ...guessColumns(columns) });
 }
 
 function Rows({ dataset }: { dataset: Answer<'getDataset'> }) {

@@ -1,3 +1,4 @@
+import { guessColumns } from '../../../../src/core/prompts/columns.js';
 import { useState } from 'preact/hooks';
 import type { Item } from '../../../../src/client/index.js';
 import { client } from '../../data/client.js';
@@ -6,7 +7,7 @@ import { ago, count, shortId } from '../../util/format.js';
 import { ActionButton, Field, Panel, Problem } from '../../ui/basics.js';
 import { DatasetRows } from '../../ui/dataset-rows.js';
 import { FactsOfData } from './data-facts.js';
-import { guessColumns, typeOfRows, type Dataset } from './form/draft.js';
+import { typeOfRows, type Dataset } from './form/draft.js';
 import type { DataFacts } from './form/facts.js';
 import { change, draft } from './form/store.js';
 import { readableFile } from './form/upload.js';
@@ -28,7 +29,7 @@ export function DataPanel({
 }) {
   const [uploads, setUploads] = useState(0);
   const use = (chosen: Dataset) => {
-    change({ datasetId: chosen.dataset_id, ...guessColumns(chosen.columns.map(({ name }) => name)) });
+    change({ datasetId: chosen.dataset_id, ...guessColumns(chosen.columns) });
     setUploads(uploads + 1);
   };
   return (
@@ -89,8 +90,8 @@ function FileField({ onUpload }: { onUpload: (dataset: Dataset) => void }) {
     setError(null);
     setNote(null);
     try {
-      const { file, note: assumed } = await readableFile(given);
-      onUpload(await client.value.datasets.upload(file));
+      const { file, type, note: assumed } = await readableFile(given);
+      onUpload(await client.value.datasets.upload(file, type && { type }));
       setNote(assumed);
     } catch (caught) {
       setError(caught);

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { showsOptions, shownColumns } from '../../../../src/core/prompts/columns.js';
 import { draftPrompt } from '../../../../src/core/prompts/drafted.js';
 import { scorerForms } from '../../../../src/scorers/forms.js';
 import { client } from '../../data/client.js';
@@ -18,10 +19,11 @@ import {
   missingParts,
   missingToTry,
   promptPointer,
+  type Dataset,
   type PromptMessage,
 } from './form/draft.js';
 import { start, useEstimate } from './form/estimate.js';
-import { factsOf, type DataFacts } from './form/facts.js';
+import { factsOf } from './form/facts.js';
 import { KindChoice } from './kind-choice.js';
 import { ModelPanel } from './model-panel.js';
 import { clear, replace, replaced, requestOfForm, undo } from './form/original.js';
@@ -41,8 +43,11 @@ export function NewRunPage() {
   const { kind, datasetId, input, expected } = draft.value;
   const { data: dataset, error: datasetError } = useDataset(datasetId);
   const rows = useRows(dataset);
-  const facts = useMemo(() => rows && factsOf(rows, { input, expected }), [rows, input, expected]);
-  const drafted = useDraftedPrompt(facts);
+  const facts = useMemo(
+    () => rows && dataset && factsOf(rows, { input, expected }, dataset.columns),
+    [rows, dataset, input, expected],
+  );
+  const drafted = useDraftedPrompt(dataset);
   const missing = missingParts(draft.value);
   const isKnown = kind !== 'graph' || rows !== undefined;
   const body = missing.length === 0 && isKnown ? requestOfForm(draft.value, rows) : undefined;
@@ -160,17 +165,21 @@ const shownFields = [
 const fieldsOfScorer = () => scorerForms[draft.value.scorer.type]!.fields.map(({ name }) => `/${name}`);
 
 /** The prompt that the columns suggest. It fills a form whose prompt nobody has written. */
-function useDraftedPrompt(facts: DataFacts | undefined): PromptMessage[] | undefined {
+function useDraftedPrompt(dataset: Dataset | undefined): PromptMessage[] | undefined {
   const { input, expected } = draft.value;
-  const drafted =
-    facts && input !== ''
-      ? draftPrompt({ input, expected: expected || null, labels: facts.labels.map(({ label }) => label) })
-      : undefined;
+  const drafted = dataset && input !== '' ? draftOf(dataset, { input, expected }) : undefined;
   const text = drafted && JSON.stringify(drafted);
   useEffect(() => {
     if (drafted && isUnwritten(draft.value)) change({ messages: drafted, drafted: text! });
   }, [text]);
   return drafted;
+}
+
+function draftOf({ columns }: Dataset, chosen: { input: string; expected: string }): PromptMessage[] {
+  const { input, expected } = chosen;
+  const shown = shownColumns(columns, chosen);
+  const labels = showsOptions(shown) ? [] : (columns.find(({ name }) => name === expected)?.labels ?? []);
+  return draftPrompt({ input, shown, expected: expected || null, labels: labels.map(({ label }) => label) });
 }
 
 function useDataset(id: string) {

@@ -1,3 +1,4 @@
+import { guessColumns } from '../../../../src/core/prompts/columns.js';
 import { useState } from 'preact/hooks';
 import { allRows, type RowsSource } from '../../data/rows/source.js';
 import type { Row, RowsFilter, RowsSummary } from '../../data/rows/types.js';
@@ -6,7 +7,6 @@ import { ActionButton } from '../../ui/basics.js';
 import { Copy, copyText } from '../../ui/copy.js';
 import { count } from '../../util/format.js';
 import { go, link } from '../../util/router.js';
-import { guessColumns } from '../new/form/draft.js';
 import { change } from '../new/form/store.js';
 import { csvOf } from './csv.js';
 import { hintOfRows } from './hint.js';
@@ -77,7 +77,7 @@ export function Bar(props: {
 function Made({ dataset }: { dataset: Dataset }) {
   const { dataset_id: id, num_rows: rows, columns, corrected, left_out: leftOut } = dataset;
   const start = () => {
-    change({ datasetId: id, ...guessColumns(columns.map(({ name }) => name)) });
+    change({ datasetId: id, ...guessColumns(columns) });
     go(link(['new']));
   };
   return (

@@ -1,3 +1,4 @@
+import { csvText } from '../../../../src/util/csv.js';
 import type { Row } from '../../data/rows/types.js';
 
 const heads = [
@@ -15,12 +16,7 @@ const heads = [
   'trace_id',
 ];
 
-const cell = (value: string | number | boolean | null | undefined): string => {
-  const text = String(value ?? '');
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
-
-/** Rows as CSV (RFC 4180), with a head. */
+/** Rows as CSV, with a head. */
 export function csvOf(rows: readonly Row[]): string {
   const lines = rows.map(({ name, group, seen, input, expected, before, after }) => [
     name,
@@ -36,5 +32,5 @@ export function csvOf(rows: readonly Row[]): string {
     after?.error,
     after?.traceId,
   ]);
-  return `${[heads, ...lines].map((line) => line.map(cell).join(',')).join('\r\n')}\r\n`;
+  return `${csvText([heads, ...lines])}\r\n`;
 }

@@ -484,10 +484,17 @@ class ReportedFeedback(Feedback):
     warning: Optional[str]
 
 
+class ColumnLabel(TypedDict):
+    label: str
+    count: int
+
+
 class Column(TypedDict):
     name: str
     num_values: int
-    num_distinct: int
+    num_distinct: Optional[int]
+    mean_chars: int
+    labels: List[ColumnLabel]
 
 
 class Dataset(TypedDict):

@@ -1,8 +1,8 @@
+import { guessColumns } from '../../../../../src/core/prompts/columns.js';
 import { client } from '../../../data/client.js';
 import { useResource } from '../../../data/resource.js';
 import { ago, count, shortId } from '../../../util/format.js';
 import { Field, Problem } from '../../../ui/basics.js';
-import { guessColumns } from '../../new/form/draft.js';
 import type { DeployDraft } from './draft.js';
 
 const listed = 100;
@@ -17,9 +17,9 @@ export function DatasetFields(props: {
   const { data, error } = useResource('data sets of gates', (signal) =>
     client.value.request('listDatasets', { query: { limit: listed }, signal }),
   );
-  const columnsOf = (id: string) =>
-    data?.data.find(({ dataset_id }) => dataset_id === id)?.columns.map(({ name }) => name) ?? [];
-  const columns = columnsOf(draft.datasetId);
+  const columnsOf = (id: string) => data?.data.find(({ dataset_id }) => dataset_id === id)?.columns ?? [];
+  const namesOf = (id: string) => columnsOf(id).map(({ name }) => name);
+  const columns = namesOf(draft.datasetId);
   const isListed = data?.data.some(({ dataset_id }) => dataset_id === draft.datasetId) ?? false;
   const column = (name: 'input' | 'expected') => (
     <select value={draft[name]} onChange={(event) => onChange({ [name]: event.currentTarget.value })}>
@@ -44,7 +44,7 @@ export function DatasetFields(props: {
           {draft.datasetId !== '' && !isListed && <option value={draft.datasetId}>{shortId(draft.datasetId)}</option>}
           {data?.data.map(({ dataset_id: id, num_rows: rows, created_at: at }) => (
             <option key={id} value={id}>
-              {`${count(rows)} rows: ${columnsOf(id).slice(0, 4).join(', ')} · ${ago(at)} · ${shortId(id)}`}
+              {`${count(rows)} rows: ${namesOf(id).slice(0, 4).join(', ')} · ${ago(at)} · ${shortId(id)}`}
             </option>
           ))}
         </select>

@@ -1,3 +1,4 @@
+import { guessColumns } from '../../../../../src/core/prompts/columns.js';
 import { useState } from 'preact/hooks';
 import { client } from '../../../data/client.js';
 import { errorAt, fieldErrors, otherErrors } from '../../../data/field-errors.js';
@@ -6,7 +7,6 @@ import { useResource } from '../../../data/resource.js';
 import { shortId } from '../../../util/format.js';
 import { ActionButton, Field, Problem } from '../../../ui/basics.js';
 import { Dialog } from '../../../ui/dialog.js';
-import { guessColumns } from '../../new/form/draft.js';
 import { deployRequest, emptyDeploy, missingOf, nameOf, type DeployDraft } from './draft.js';
 import { GateFields } from './gate-fields.js';
 import { Progress } from './progress.js';
@@ -101,7 +101,7 @@ function useDefaults(source: string) {
     const draft = { name: nameOf(name ?? '') };
     if (!dataset) return { job: name, draft: { ...draft, scoredBy: 'container', containerUrl: containerUrl ?? '' } };
     const { columns } = await client.value.datasets.get(dataset.dataset_id, { signal });
-    const data = { datasetId: dataset.dataset_id, ...guessColumns(columns.map((column) => column.name)) };
+    const data = { datasetId: dataset.dataset_id, ...guessColumns(columns) };
     const scorer = { scorer: { type: '', values: {} }, sessionScorer: dataset.scorer };
     return { job: name, draft: { ...draft, ...data, ...scorer } };
   });

@@ -143,18 +143,6 @@ function missingSource(draft: Draft): (string | false)[] {
   ];
 }
 
-/** The columns that are probably input and right answer. */
-export function guessColumns(columns: readonly string[]): { input: string; expected: string } {
-  const named = (...names: string[]) => columns.find((column) => names.includes(column.toLowerCase()));
-  const expected =
-    named('expected', 'label', 'answer', 'output', 'target', 'gold') ?? (columns.length > 1 ? columns.at(-1)! : '');
-  const input =
-    named('input', 'text', 'question', 'prompt', 'message', 'query') ??
-    columns.find((column) => column !== expected) ??
-    '';
-  return { input, expected };
-}
-
 /** The media type of pasted rows, by how they begin. */
 export function typeOfRows(text: string): 'application/json' | 'application/jsonl' | 'text/csv' {
   const start = text.trimStart()[0];

@@ -1,5 +1,6 @@
 /** What the rows of a data set are like, before a run. */
-import { labelsIn, type LabelCount } from '../../../../../src/core/prompts/drafted.js';
+import type { LabelCount } from '../../../../../src/core/prompts/drafted.js';
+import type { Dataset } from './draft.js';
 import type { DataRows } from './request.js';
 
 export interface DataFacts {
@@ -9,12 +10,20 @@ export interface DataFacts {
   duplicates: number;
   emptyInputs: number;
   emptyExpected: number;
-  /** The right answers with their counts; empty: they are no labels. */
-  labels: LabelCount[];
+  /** The right answers of all rows with their counts; empty: they are no labels. */
+  labels: readonly LabelCount[];
+  /** A name of a column that is one of its values, too; null: none. */
+  valueAsName: string | null;
 }
 
+type Columns = Pick<Dataset['columns'][number], 'name' | 'labels'>[];
+
 /** `expected` empty: there are no right answers. */
-export function factsOf(rows: DataRows, { input, expected }: { input: string; expected: string }): DataFacts {
+export function factsOf(
+  rows: DataRows,
+  { input, expected }: { input: string; expected: string },
+  columns: Columns,
+): DataFacts {
   const inputs = rows.map((row) => textOf(input === '' ? row : row[input]));
   const answers = expected === '' ? [] : rows.map((row) => row[expected]);
   const written = inputs.filter((text) => text !== '');
@@ -23,7 +32,8 @@ export function factsOf(rows: DataRows, { input, expected }: { input: string; ex
     duplicates: written.length - new Set(written).size,
     emptyInputs: inputs.length - written.length,
     emptyExpected: answers.filter((value) => textOf(value) === '').length,
-    labels: labelsIn(answers),
+    labels: columns.find(({ name }) => name === expected)?.labels ?? [],
+    valueAsName: columns.find(({ name, labels }) => labels.some(({ label }) => label === name))?.name ?? null,
   };
 }
 
@@ -36,9 +46,12 @@ function textOf(value: unknown): string {
 const lopsided = 5;
 
 /** What to look at before a run; empty: nothing. */
-export function dataWarnings({ duplicates, emptyInputs, emptyExpected, labels }: DataFacts): string[] {
+export function dataWarnings(facts: DataFacts): string[] {
+  const { duplicates, emptyInputs, emptyExpected, labels, valueAsName } = facts;
   const [most, least] = [labels[0], labels.at(-1)];
   return [
+    valueAsName !== null &&
+      `The first line names the columns, and “${valueAsName}” is also a value: if that line is a row, put a line of names above it.`,
     duplicates > 0 && `${rowsText(duplicates)} an input that an earlier row has.`,
     emptyInputs > 0 && `${rowsText(emptyInputs)} no input.`,
     emptyExpected > 0 && `${rowsText(emptyExpected)} no right answer.`,

@@ -1,8 +1,9 @@
+import { guessColumns } from '../../../../../src/core/prompts/columns.js';
 import { client } from '../../../data/client.js';
 import { scorerForms } from '../../../../../src/scorers/forms.js';
 import { emptyScorer } from '../../../ui/scorer/draft.js';
 import { go, link } from '../../../util/router.js';
-import { emptyDraft, guessColumns, type PromptMessage, type RunKind } from './draft.js';
+import { emptyDraft, type PromptMessage, type RunKind } from './draft.js';
 import { replace } from './original.js';
 
 /** What the form takes from a run. */
@@ -35,7 +36,7 @@ async function dataOf({ dataset_id: datasetId, scorer: type }: NonNullable<Run['
   // A scorer with required fields is left to the person.
   const isWhole = !(scorerForms[type]?.fields ?? [{ isRequired: true }]).some(({ isRequired }) => isRequired);
   const scorer = isWhole ? { type, values: {} } : emptyScorer;
-  return { datasetId, scorer, ...guessColumns(columns.map(({ name }) => name)) };
+  return { datasetId, scorer, ...guessColumns(columns) };
 }
 
 /** The addition becomes the last line of the first message. */
