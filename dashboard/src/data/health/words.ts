@@ -67,6 +67,6 @@ export function stallText(job: OpenJob, providers: readonly ProviderHealth[], qu
 
 /** In a list, how far a running job is: `41 %, ends about 21:46`. */
 export function progressText({ rollouts_completed: done, max_rollouts: most, ends_at: end }: OpenJob): string {
-  const share = most === null || most === 0 ? `${done} rollouts` : `${Math.floor((100 * done) / most)} %`;
+  const share = most === null || most === 0 ? `${done} answers` : `${Math.floor((100 * done) / most)} %`;
   return end === null ? share : `${share}, ends about ${minute(end)}`;
 }

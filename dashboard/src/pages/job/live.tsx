@@ -41,7 +41,7 @@ function Pace({ job, clock }: { job: Job; clock: RunClock | null }) {
   const quietS = lastMs === null ? null : Math.max(0, Math.round((nowMs - lastMs) / 1_000));
   const isStalled = known?.stalled === true && (quietS === null || quietS >= stalledS);
   const figures: [string, string][] = [
-    ['rollouts/s', known ? pace(known.rollouts_per_minute / 60) : unknown],
+    ['answers/s', known ? pace(known.rollouts_per_minute / 60) : unknown],
     ['per hour', dollars(known?.usd_per_hour)],
     ['in flight', String(job.concurrency.in_flight)],
     ['last result', quietS === null ? unknown : `${quietS} s ago`],
@@ -110,7 +110,7 @@ export function slowdownOf(job: Job): string | null {
   const known = healthOfJob(job.job_id);
   if (known && health.value && job.status === 'running') return slowedDown(known, health.value.providers);
   const { limit, max_concurrent: most, lowered_because: because } = job.concurrency;
-  return because === null ? null : `${limit} of ${most} rollouts at a time: ${because}`;
+  return because === null ? null : `${limit} of ${most} answers at a time: ${because}`;
 }
 
 /** The time of the last result, as of the record or of a count that has grown since. */

@@ -35,11 +35,7 @@ function Now({ job, phase }: { job: Job; phase: Phase }) {
   return (
     <>
       <span>{progressInWords(phase, round)}</span>
-      <progress
-        aria-label={`Rollouts of ${phaseNames[phase.name]}`}
-        value={phase.done}
-        max={Math.max(1, phase.total)}
-      />
+      <progress aria-label={`Answers of ${phaseNames[phase.name]}`} value={phase.done} max={Math.max(1, phase.total)} />
     </>
   );
 }

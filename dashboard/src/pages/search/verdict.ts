@@ -11,19 +11,39 @@ type Verdict = Pick<Results, 'verdict' | 'comparison' | 'best_candidate'>;
 export function verdictWords({ verdict, comparison, best_candidate: best }: Verdict): string | null {
   if (verdict === null || comparison === null) return null;
   if (best?.is_baseline) return 'No candidate was better: the baseline is the best prompt that was found.';
-  const { seeds, basis, baseline_reward: baseline, winner_reward: winner, difference } = comparison;
-  const where = `${seeds} ${basis === 'heldout' ? 'held-out' : 'evaluation'} ${seeds === 1 ? 'row' : 'rows'}`;
   const said = {
     better: 'The winner is better than the baseline',
     worse: 'The winner is worse than the baseline',
     inconclusive: 'These rows do not show whether the winner is better than the baseline',
   }[verdict];
+  return `${said}: ${evidence(comparison)}`;
+}
+
+/** The numbers of a verdict. */
+export function evidence(comparison: NonNullable<Results['comparison']>): string {
+  const { seeds, basis, baseline_reward: baseline, winner_reward: winner, difference } = comparison;
+  const rows = seeds === 1 ? 'row' : 'rows';
+  const where = basis === 'heldout' ? `${seeds} held-out ${rows}` : `${seeds} ${rows} that the search saw`;
   const { low, high } = comparison.winner_interval;
   const unseen = `${reward(low)} to ${reward(high)}`;
   const numbers = `${signed(difference)} on ${where} (95 % interval ${interval(comparison.interval)})`;
   const means = `from ${reward(baseline)} to ${reward(winner)} (unseen rows: ${unseen})`;
-  return `${said}: ${numbers}, ${means}.${rowsNeededWords(comparison.rows_needed)}`;
+  return `${numbers}, ${means}.${rowsNeededWords(comparison.rows_needed)}`;
 }
+
+type Diagnosed = Pick<Results, 'diagnosis' | 'best_candidate'>;
+
+/** Diagnoses of answers, which do not say what the search found. */
+const faults = new Set(['all_wrong', 'rollouts_failed', 'answers_empty']);
+/** Diagnoses whose facts are the numbers of the verdict. */
+const ofNumbers = new Set(['too_few_rows', 'noise', 'budget_ended', 'better', 'worse', 'no_better']);
+
+/** Whether the diagnosis says the verdict, so that its panel has the numbers alone. */
+export const isTold = ({ diagnosis }: Diagnosed): boolean => diagnosis !== null && !faults.has(diagnosis.code);
+
+/** Whether the panel of the verdict repeats the facts of the diagnosis. */
+export const isRepeated = ({ diagnosis, best_candidate: best }: Diagnosed): boolean =>
+  diagnosis !== null && ofNumbers.has(diagnosis.code) && best?.is_baseline === false;
 
 type Planned = NonNullable<Answer<'createSession'>['planned_comparison']>;
 

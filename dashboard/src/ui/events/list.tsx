@@ -32,7 +32,7 @@ export function EventList({ log }: { log: EventLog }) {
           onChange={(event) => setFilter({ ...filter, type: event.currentTarget.value })}
         >
           <option value="">All types</option>
-          <option value="-rollouts">Without rollouts</option>
+          <option value="-rollouts">Without answers</option>
           {[...counts].map(([type, times]) => (
             <option key={type} value={type}>
               {words(type)} ({count(times)})
