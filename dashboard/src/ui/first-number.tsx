@@ -10,7 +10,7 @@ export function FirstNumber({ of }: { of: Named | null }) {
       <strong>{reward(value)}</strong> <span>{name}</span>
       {interval && (
         <span class="quiet" title="95 % interval of the mean reward on unseen rows of the same kind">
-          {reward(interval.low)} to {reward(interval.high)}
+          95 %: {reward(interval.low)} to {reward(interval.high)}
         </span>
       )}
       {baseline !== null && <span class="quiet">baseline {reward(baseline)}</span>}

@@ -161,7 +161,7 @@ function RewardCell({ run }: { run: Run }) {
 function DatasetLink({ dataset: { dataset_id: id, name, num_rows: rows } }: { dataset: NonNullable<Run['dataset']> }) {
   return (
     <a class="plain-link" href={link(['datasets', id])} title={`${count(rows)} rows, ${id}`}>
-      {name ?? `${count(rows)} rows, ${shortId(id)}`}
+      {name ?? `${count(rows)} rows`}
     </a>
   );
 }

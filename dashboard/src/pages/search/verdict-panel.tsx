@@ -2,7 +2,16 @@ import { Panel } from '../../ui/basics.js';
 import { IntervalBar } from '../../ui/interval-bar.js';
 import { isActive } from '../../data/job.js';
 import type { Results, Status } from '../../data/search.js';
-import { basisWords, evidence, isTold, judgeWords, noiseWords, stoppedWords, verdictWords } from './verdict.js';
+import {
+  basisWords,
+  evidence,
+  isTold,
+  judgeWords,
+  noiseWords,
+  rowsNeededWords,
+  stoppedWords,
+  verdictWords,
+} from './verdict.js';
 
 /** What the search has found, in words, and how far the numbers can be trusted. */
 export function VerdictPanel({ status, results }: { status: Status; results: Results | undefined }) {
@@ -20,7 +29,11 @@ export function VerdictPanel({ status, results }: { status: Status; results: Res
       ) : (
         <>
           {!isTold(results) && <p class="verdict">{verdictWords(results)}</p>}
-          {isTold(results) && !isBaseline && <p class="verdict">{evidence(comparison)}</p>}
+          {isTold(results) && !isBaseline && (
+            <p class="verdict">
+              Winner minus baseline: {evidence(comparison)}.{rowsNeededWords(comparison.rows_needed)}
+            </p>
+          )}
         </>
       )}
       {comparison && !isBaseline && (

@@ -16,19 +16,16 @@ export function verdictWords({ verdict, comparison, best_candidate: best }: Verd
     worse: 'The winner is worse than the baseline',
     inconclusive: 'These rows do not show whether the winner is better than the baseline',
   }[verdict];
-  return `${said}: ${evidence(comparison)}`;
+  const { baseline_reward: baseline, winner_reward: winner, winner_interval: unseen, rows_needed: needed } = comparison;
+  const means = `from ${reward(baseline)} to ${reward(winner)} (unseen rows: ${reward(unseen.low)} to ${reward(unseen.high)})`;
+  return `${said}: ${evidence(comparison)}, ${means}.${rowsNeededWords(needed)}`;
 }
 
-/** The numbers of a verdict. */
-export function evidence(comparison: NonNullable<Results['comparison']>): string {
-  const { seeds, basis, baseline_reward: baseline, winner_reward: winner, difference } = comparison;
+/** The difference of a comparison, with its rows and its interval. */
+export function evidence({ seeds, basis, difference, interval: ends }: NonNullable<Results['comparison']>): string {
   const rows = seeds === 1 ? 'row' : 'rows';
   const where = basis === 'heldout' ? `${seeds} held-out ${rows}` : `${seeds} ${rows} that the search saw`;
-  const { low, high } = comparison.winner_interval;
-  const unseen = `${reward(low)} to ${reward(high)}`;
-  const numbers = `${signed(difference)} on ${where} (95 % interval ${interval(comparison.interval)})`;
-  const means = `from ${reward(baseline)} to ${reward(winner)} (unseen rows: ${unseen})`;
-  return `${numbers}, ${means}.${rowsNeededWords(comparison.rows_needed)}`;
+  return `${signed(difference)} on ${where} (95 % interval ${interval(ends)})`;
 }
 
 type Diagnosed = Pick<Results, 'diagnosis' | 'best_candidate'>;

@@ -108,7 +108,7 @@ function GatePanel({ deployment: { gate } }: { deployment: Deployment }) {
   return (
     <Panel title="Gate" aside={verdict && <Badge status={gate!.passed ? 'succeeded' : 'failed'} text={verdict} />}>
       {gate === null ? (
-        <p class="quiet">This version went live without a gate.</p>
+        <p class="quiet">This version went live without a gate: nothing compared it with the one before.</p>
       ) : (
         <>
           <p>{demandWords(gate)}</p>

@@ -40,8 +40,8 @@ export function HeatPanel(props: { session: Session; candidates: readonly Candid
         within a row is what a prompt won or lost. Arrow keys move, Enter or a click opens the trace.
       </p>
       <div class="heat-part">
-        <div>{isEmpty ? <Empty>No answers on these rows.</Empty> : <HeatMap matrix={matrix} order={order} />}</div>
         <Legend matrix={matrix} />
+        <div>{isEmpty ? <Empty>No answers on these rows.</Empty> : <HeatMap matrix={matrix} order={order} />}</div>
       </div>
     </Panel>
   );
