@@ -36,7 +36,7 @@ export function secondOfSearch(job: SearchJob, results: Results | undefined): Om
   if (results?.comparison?.basis === 'heldout')
     return best === null ? null : { ...estimate(job), reward: best, interval };
   if (promising === null || promising === best || results?.comparison) return null;
-  return { name: 'Most promising prompt', reward: promising, interval: job.estimated_reward_interval };
+  return { name: 'Most promising so far', reward: promising, interval: job.estimated_reward_interval };
 }
 
 const estimate = (job: SearchJob) => ({

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 
 /** The head of a column: its name, or with a look and what it means. */
-export type ColumnHead = string | { name: string; class?: string; title?: string };
+type ColumnHead = string | { name: string; class?: string; title?: string };
 
 export const numbers = (name: string, title?: string): ColumnHead => ({
   name,

@@ -2,7 +2,7 @@
 import type { Interval } from '../math/mean-interval.js';
 
 /** What is known of the rewards of a search, by the names of the API. */
-export interface KnownRewards {
+interface KnownRewards {
   comparison: {
     basis: 'heldout' | 'evaluation';
     seeds: number;
@@ -16,7 +16,7 @@ export interface KnownRewards {
   baseline_reward?: number | null;
 }
 
-export interface FirstReward {
+interface FirstReward {
   /** Of the winner, else of the best prompt so far. */
   reward: number;
   /** 95 %, for unseen rows; null: not known. */
