@@ -110,6 +110,7 @@ const rules: Record<string, Rule> = {
       'examples',
       'src/core/comparisons/words',
       'src/core/health/pace',
+      'src/core/comparisons/first-reward',
       'src/core/prompts/changes',
       'src/core/prompts/components',
       'src/core/prompts/row-template',

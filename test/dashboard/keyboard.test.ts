@@ -53,3 +53,30 @@ test('a session is read by keyboard alone', async () => {
   await keyboard.press('Enter');
   await dialog.waitFor();
 }, 60_000);
+
+test('the menu of a session opens, moves, and closes by keys, and fits a phone', async () => {
+  const id = await createSession(on.service, { ...on.world.job(20), budget: { max_rollouts: 60 } });
+  await ended(on.service, id);
+  const page = await open(on.service, `#/sessions/${id}`, { viewport: { width: 390, height: 800 } });
+  const { keyboard } = page;
+  const focused = page.locator(':focus');
+  const more = page.getByRole('button', { name: 'More' });
+  await more.focus();
+  await keyboard.press('Enter');
+  const items = page.getByRole('menuitem');
+  await until('the first item has the focus', () => items.first().evaluate((item) => item.matches(':focus')));
+  await keyboard.press('ArrowDown');
+  expect(await focused.textContent()).toBe(await items.nth(1).textContent());
+  await keyboard.press('End');
+  expect(await focused.textContent()).toBe('Download traces');
+  const menu = (await page.getByRole('menu').boundingBox())!;
+  expect(menu.x).toBeGreaterThanOrEqual(0);
+  expect(menu.x + menu.width).toBeLessThanOrEqual(390);
+  await keyboard.press('Escape');
+  await page.getByRole('menu').waitFor({ state: 'detached' });
+  expect(await more.evaluate((element) => element.matches(':focus'))).toBe(true);
+  await keyboard.press('ArrowDown');
+  await page.getByRole('menu').waitFor();
+  await page.getByRole('heading', { level: 1 }).click();
+  await page.getByRole('menu').waitFor({ state: 'detached' });
+}, 60_000);

@@ -96,7 +96,7 @@ describe('the page of an open session', () => {
     world.allow(Infinity);
     await ended<Session>(service, id);
     await until('the title tells the end', async () => (await page.title()) === 'done: support-router · Ratchet');
-    expect(await shownIn(page)).toEqual([expect.stringMatching(/^support-router: completed \| Reward \d\.\d{3}$/)]);
+    expect(await shownIn(page)).toEqual([expect.stringMatching(/^support-router: completed \| Estimate \d\.\d{3}$/)]);
     expect(await live.count()).toBe(0);
     await picture(page, 'ended');
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { candidateId, rolloutId } from '../../src/core/jobs/ids.js';
 import { jobKinds } from '../../src/core/jobs/kinds.js';
+import { choose } from '../support/actions.js';
 import { browserOfFile, isTooWide, violations } from '../support/browser.js';
 import { findChromium } from '../support/chromium.js';
 import { createDashboardJobs, type DashboardJobs } from '../support/dashboard-jobs.js';
@@ -82,7 +83,22 @@ const views: View[] = [
   { name: 'sessions, candidate', fragment: () => `${ofSession('?candidate=')()}${candidate}`, ready: dialog },
   { name: 'sessions, trace', fragment: () => `${ofSession('?trace=')()}${rolloutId(jobs.session, 0)}`, ready: dialog },
   { name: 'sessions, extend', fragment: ofSession(), ready: button('Extend') },
-  { name: 'sessions, edit', fragment: ofSession(), ready: button('Edit') },
+  {
+    name: 'sessions, edit',
+    fragment: ofSession(),
+    ready: async (page) => {
+      await choose(page, 'Edit');
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'sessions, menu',
+    fragment: ofSession(),
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'More' }).click();
+      await page.getByRole('menuitem', { name: 'Download traces' }).waitFor();
+    },
+  },
   {
     name: 'evaluations?tab=overview',
     fragment: () => `#/evaluations/${a()}`,

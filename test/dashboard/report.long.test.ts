@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { sampleSession } from '../support/dashboard-jobs.js';
+import { choose } from '../support/actions.js';
 import { browserOfFile, isTooWide, violations } from '../support/browser.js';
 import { createSession, ended } from '../support/jobs-over-http.js';
 import { serviceOfFile } from '../support/service-of-file.js';
@@ -17,7 +18,7 @@ test('the report of a run is a file that opens anywhere and asks nobody for anyt
   await ended(on.service, id, 120);
   const page = await open(on.service, `#/sessions/${id}`);
   const saving = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Report' }).click();
+  await choose(page, 'Report');
   const download = await saving;
   expect(download.suggestedFilename()).toBe(`report-${id}.html`);
   const path = join(tmpdir(), download.suggestedFilename());

@@ -83,7 +83,8 @@ describe('of a session', () => {
   });
 
   test('says what was measured, what changed, and how to run it again', () => {
-    expect(report).toContain('0.500 → 0.750 on 3 rows that the search has not seen.');
+    expect(report).toContain('<strong>0.750</strong> Reward on 3 held-out rows, 95 % 0.100 to 0.900.');
+    expect(report).toContain('Baseline 0.500.');
     expect(report).toContain('aria-label="+0.250, −0.125 to +0.625"');
     expect(report).toContain('<del>Choose.</del>');
     expect(report).toContain('<ins>Choose a or b.</ins>');

@@ -10,7 +10,7 @@ type SessionResults = Answer<'getSessionResults'>;
 /** What the search has found: the results of a session, or a graph job itself. */
 export type Results = Pick<
   SessionResults,
-  'verdict' | 'comparison' | 'noise_floor' | 'stopped_by' | 'best_candidate'
+  'verdict' | 'comparison' | 'noise_floor' | 'stopped_by' | 'best_candidate' | 'history' | 'diagnosis'
 > & { judge_agreement?: SessionResults['judge_agreement'] };
 
 /** The number of a candidate in its job: 0 is the baseline. */

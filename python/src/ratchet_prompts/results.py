@@ -113,7 +113,7 @@ class Optimization:
         counted = f"{self.rollouts} rollouts, {dollars(self.cost_usd)}"
         if self.verdict is None or self.interval is None:
             return f"{self.status}, reward {number(self.reward)} ({counted})"
-        rows = "held-out rows" if self.basis == "heldout" else "the rows that selected it"
+        rows = "held-out rows" if self.basis == "heldout" else "rows that the search saw"
         low, high = self.interval
         needed = "" if self.rows_needed is None else f"; about {self.rows_needed} rows would decide"
         return (

@@ -1,5 +1,6 @@
 import type { Answer, Ratchet, SessionHandle } from '../../client/index.js';
 import { signed } from '../../core/math/words.js';
+import { firstReward, firstRewardName } from '../../core/comparisons/first-reward.js';
 import { candidateId, rolloutId, sessionOfCandidate } from '../../core/jobs/ids.js';
 import { sayDiagnosis } from '../service/diagnosis.js';
 import { FailedJob } from '../service/errors.js';
@@ -74,7 +75,7 @@ function printResults(state: SessionState, results: Results): void {
   const { rollouts_completed: rollouts } = state.progress;
   // The error says it all.
   if (state.status === 'failed' && rollouts === 0) return;
-  say(verdictOf(results));
+  say(verdictOf(state, results));
   const agreement = agreementText(results.judge_agreement);
   if (agreement !== null) say(agreement);
   const reason = stoppedBy === null || stoppedBy === state.status ? '' : ` (${stoppedBy})`;
@@ -120,12 +121,14 @@ function weighedText({ candidate_id: id, reward, prompt_tokens: tokens, ...one }
   return `  ${id}: reward ${decimal(reward)}, ${tokens} prompt tokens, ${dollars(one.cost_usd)} an answer${time}`;
 }
 
-function verdictOf({ verdict, comparison, best_candidate: bestCandidate, ...results }: Results): string {
-  const best = meanText(results.best_reward, results.best_reward_interval);
-  if (!verdict || !comparison) return `Best reward: ${best}`;
-  if (bestCandidate?.is_baseline) return `No better prompt was found. Reward on the evaluation rows: ${best}`;
+function verdictOf({ split }: Pick<SessionState, 'split'>, results: Results): string {
+  const { verdict, comparison, best_candidate: bestCandidate } = results;
+  const first = firstReward(results, split?.evaluation.length);
+  const measured = first ? `${firstRewardName(first)}: ${meanText(first.reward, first.interval)}` : 'No reward yet';
+  if (!verdict || !comparison) return measured;
+  if (bestCandidate?.is_baseline) return `No better prompt was found. ${measured}`;
   const { basis, seeds, baseline_reward: baseline, winner_reward: winner, interval, rows_needed: needed } = comparison;
-  const rows = basis === 'heldout' ? `${seeds} held-out rows` : `the ${seeds} rows that selected it`;
+  const rows = basis === 'heldout' ? `${seeds} held-out rows` : `${seeds} rows that the search saw`;
   const difference = `difference ${signed(interval.low)} to ${signed(interval.high)}`;
   const name = { better: 'Better', worse: 'Worse', inconclusive: 'Inconclusive' }[verdict];
   const after = meanText(winner, comparison.winner_interval);

@@ -1,5 +1,6 @@
 /** Parts of a report. */
-import { counted, signed } from '../../core/math/words.js';
+import { signed } from '../../core/math/words.js';
+import type { Interval } from '../../core/math/mean-interval.js';
 import { markedText, type MarkedSentence } from '../../core/prompts/changes/marked.js';
 import type { RowGroup } from '../../core/rows/groups.js';
 import { markup, type Html } from './markup.js';
@@ -7,24 +8,25 @@ import type { Report, ReportRows } from './report.js';
 
 const decimal = (value: number): string => value.toFixed(3);
 
-/** The reward, and the gain with its interval. */
+/** The reward beside the baseline, and the gain with its interval. */
 export function measured({ comparison, reward }: Report): Html | null {
-  if (comparison) {
-    const { basis, seeds, baseline_reward: baseline, winner_reward: winner, difference, interval } = comparison;
-    const rows =
-      basis === 'heldout' ? 'that the search has not seen' : 'that chose the winner, so the gain is too high';
-    return markup`<h2>Measured</h2>
-      <p>
-        ${decimal(baseline)} → ${decimal(winner)} on ${counted(seeds, 'row')} ${rows}. Difference ${signed(difference)},
-        95 % ${signed(interval.low)} to ${signed(interval.high)}.
-      </p>
-      ${intervalBar(difference, interval)}`;
-  }
   if (!reward) return null;
-  const { mean, interval } = reward;
+  const { name, mean, interval, baseline } = reward;
   return markup`<h2>Measured</h2>
-    <p>Mean reward ${decimal(mean)}${interval && `, 95 % ${decimal(interval.low)} to ${decimal(interval.high)}`}.</p>`;
+    <p>
+      <strong>${decimal(mean)}</strong> ${name}${interval && `, 95 % ${range(interval, decimal)}`}.
+      ${baseline !== null && `Baseline ${decimal(baseline)}.`}
+    </p>
+    ${comparison && gain(comparison)}`;
 }
+
+function gain({ basis, difference, interval }: NonNullable<Report['comparison']>): Html {
+  const flattered = basis === 'evaluation' && ' These rows chose the winner, so the gain is too high.';
+  return markup`<p>Difference ${signed(difference)}, 95 % ${range(interval, signed)}.${flattered}</p>
+    ${intervalBar(difference, interval)}`;
+}
+
+const range = ({ low, high }: Interval, text: (value: number) => string): string => `${text(low)} to ${text(high)}`;
 
 /** A difference with its interval on an axis around 0. */
 function intervalBar(difference: number, { low, high }: { low: number; high: number }): Html {

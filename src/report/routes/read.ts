@@ -1,4 +1,5 @@
 /** The report of a job, from what its other routes answer. */
+import { firstReward, firstRewardName } from '../../core/comparisons/first-reward.js';
 import { candidateId as idOfCandidate } from '../../core/jobs/ids.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import type { EvaluationSpec } from '../../core/jobs/spec.js';
@@ -59,15 +60,21 @@ const isSearch = (job: ReportedJob): job is SearchJob => job.spec.kind !== 'eval
 async function ofSearch(tx: Tx, job: SearchJob, usage: Awaited<ReturnType<typeof readUsage>>) {
   const candidates = await readCandidates(tx, job.jobId);
   const { diagnosis } = await readSearchDiagnosis(tx, job, { candidates, usage });
-  const { best_reward: mean, best_reward_interval: interval } = bestView(job);
   const { bestCandidateId: best } = job.projection;
   const baseline = idOfCandidate(job.jobId, 0);
+  const { comparison } = outcomeView(job);
+  const first = firstReward({ comparison, ...bestView(job) });
   const after = best ? await readText(tx, job, best) : null;
   const before = best && best !== baseline ? await readText(tx, job, baseline) : null;
   return {
     diagnosis,
-    comparison: best === baseline ? null : outcomeView(job).comparison,
-    reward: mean === null ? null : { mean, interval },
+    comparison: best === baseline ? null : comparison,
+    reward: first && {
+      name: firstRewardName(first, job.spec.kind === 'graph' ? 'task' : 'row'),
+      mean: first.reward,
+      interval: first.interval,
+      baseline: best === baseline ? null : first.baseline,
+    },
     texts: after === null ? null : { before, after },
     rows: await readRows(tx, await rowsOfSearch(tx, job as JobRow<SessionHead | GraphHead>, {})),
   };
@@ -80,7 +87,10 @@ async function ofEvaluation(tx: Tx, job: JobRow<EvaluationHead>) {
   return {
     diagnosis,
     comparison: null,
-    reward: totals.meanReward === null ? null : { mean: totals.meanReward, interval: intervalOfTotals(totals) },
+    reward:
+      totals.meanReward === null
+        ? null
+        : { name: 'Mean reward', mean: totals.meanReward, interval: intervalOfTotals(totals), baseline: null },
     texts: candidate?.messages ? { before: null, after: promptText(candidate.messages, candidate.demos ?? []) } : null,
     rows: await readRows(tx, rowsOfEvaluation(job)),
   };

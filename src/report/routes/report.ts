@@ -22,8 +22,8 @@ export interface Report {
   diagnosis: z.output<typeof diagnosisSchema>;
   /** null: an evaluation, or no comparison was made. */
   comparison: z.output<typeof outcome.comparison>;
-  /** The measured reward; null: none yet. */
-  reward: { mean: number; interval: Interval | null } | null;
+  /** What was measured, by its name; null: nothing yet. */
+  reward: { name: string; mean: number; interval: Interval | null; baseline: number | null } | null;
   /** The texts of the prompt or graph; `before` null: an evaluation, or the baseline won. */
   texts: { before: string | null; after: string } | null;
   rows: ReportRows;

@@ -1,6 +1,14 @@
 /** The numbers of a result in words. */
 import { expect, test } from '@jest/globals';
-import { judgeWords, noiseWords, plannedWords, verdictWords } from '../../../dashboard/src/pages/search/verdict.js';
+import {
+  evidence,
+  isRepeated,
+  isTold,
+  judgeWords,
+  noiseWords,
+  plannedWords,
+  verdictWords,
+} from '../../../dashboard/src/pages/search/verdict.js';
 import type { Results } from '../../../dashboard/src/data/search.js';
 
 const comparison = {
@@ -48,4 +56,17 @@ test('noise is told as a 95 % interval, and a judge with its measures', () => {
   const measured = { outputs: 50, threshold: 0.5, accuracy: 0.8, kappa: 0.61, p_value: 0.0001 };
   const judge = { basis: 'expected' as const, ...measured, better_than_chance: true };
   expect(judgeWords(judge)).toContain('80 % of 50 outputs (kappa 0.61, p < 0.001)');
+});
+
+test('the panel has the numbers alone once the diagnosis says the verdict', () => {
+  const diagnosed = (code: string, isBaseline = false) => ({
+    diagnosis: { code } as Results['diagnosis'],
+    best_candidate: best(isBaseline),
+  });
+  expect(isTold(diagnosed('better'))).toBe(true);
+  expect(isTold(diagnosed('all_wrong'))).toBe(false);
+  expect(isRepeated(diagnosed('better'))).toBe(true);
+  expect(isRepeated(diagnosed('overfit'))).toBe(false);
+  expect(isRepeated(diagnosed('no_better', true))).toBe(false);
+  expect(evidence(comparison)).not.toContain('worse');
 });

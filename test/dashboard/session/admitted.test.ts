@@ -1,6 +1,7 @@
 /** The actions of a session's page are those that the service accepts in its status. */
-import { expect, test } from '@jest/globals';
-import { actionsOf } from '../../../dashboard/src/pages/session/admitted.js';
+import { describe, expect, test } from '@jest/globals';
+import { actionsOf, primaryOf } from '../../../dashboard/src/pages/session/admitted.js';
+import type { Session } from '../../../dashboard/src/data/session/types.js';
 import { isTerminal, statuses, transition } from '../../../src/core/jobs/status.js';
 
 const session = { container_url: 'http://127.0.0.1:1', best_candidate: null };
@@ -24,4 +25,32 @@ test('live traffic takes hints, but neither prompts nor extensions', () => {
   expect([...actionsOf({ ...live, status: 'running' })]).not.toContain('suggest');
   expect([...actionsOf({ ...live, status: 'running' })]).toContain('hint');
   expect([...actionsOf({ ...live, status: 'completed' })]).not.toContain('extend');
+});
+
+describe('the one action that a state asks for', () => {
+  type Found = NonNullable<Parameters<typeof primaryOf>[1]>;
+  const advice = (kind: string) => ({ action: { kind } }) as Found['diagnosis'];
+  const found = { verdict: null, best_candidate: null, diagnosis: null };
+  const isBaseline = { best_candidate: { is_baseline: true } as Found['best_candidate'] };
+  const ended = { ...session, dataset: {} as NonNullable<Session['dataset']>, status: 'completed' as const };
+
+  test.each<[string, Partial<Found>, ReturnType<typeof primaryOf>]>([
+    ['a better winner', { verdict: 'better', diagnosis: advice('extend') }, 'deploy'],
+    ['an end while it improved', { verdict: 'inconclusive', diagnosis: advice('extend') }, 'extend'],
+    ['a fault that the diagnosis repairs', { diagnosis: advice('new_run') }, null],
+    [
+      'nothing better than the baseline',
+      { verdict: 'inconclusive', ...isBaseline, diagnosis: advice('deploy') },
+      'again',
+    ],
+    ['nothing to say', {}, 'again'],
+  ])('%s', (_, known, expected) => {
+    expect(primaryOf(ended, { ...found, ...known })).toBe(expected);
+  });
+
+  test('of an open session it is pause or resume, and nothing before it runs', () => {
+    expect(
+      (['running', 'paused', 'pending'] as const).map((status) => primaryOf({ ...ended, status }, undefined)),
+    ).toEqual(['pause', 'resume', null]);
+  });
 });

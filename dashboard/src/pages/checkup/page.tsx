@@ -9,7 +9,6 @@ import { IntervalBar } from '../../ui/interval-bar.js';
 import { dollars, reward, shortId } from '../../util/format.js';
 import { compareLink } from '../../util/compare-link.js';
 import { link, pageOf } from '../../util/router.js';
-import { CancelButton } from '../job/cancel.js';
 import { StepsPanel } from '../job/steps-panel.js';
 import { WorsePanel } from '../job/worse-panel.js';
 import { VerdictBadge } from './verdict-badge.js';
@@ -74,9 +73,15 @@ function Head({ checkup, onChange }: Changing) {
         </Heading>
         {!isTerminal(status) && (
           <div class="actions">
-            <CancelButton kind="checkup" run={cancel}>
-              The job that it waits for ends, too.
-            </CancelButton>
+            <ConfirmButton
+              label="Cancel"
+              title="Cancel this checkup?"
+              answers={['Cancel the checkup', 'Keep it']}
+              kind="danger"
+              run={cancel}
+            >
+              <p>The job that it waits for ends, too. What it has found stays.</p>
+            </ConfirmButton>
           </div>
         )}
       </div>

@@ -10,6 +10,7 @@ import { AxisBar, UnseenRows } from '../../ui/interval-bar.js';
 import { rowsNeededWords } from '../search/verdict.js';
 import { letterOf } from './address.js';
 import { reachOf, timesSpread, toneOfVerdict, type Column, type Many } from './types.js';
+import { numbers, Table } from '../../ui/table.js';
 
 /** Who is better as a sentence, and every column beside the baseline on one axis. */
 export function VerdictPanel({ many }: { many: Many }) {
@@ -27,35 +28,28 @@ export function VerdictPanel({ many }: { many: Many }) {
           ? sentenceOf(letterOf(ids, baseline), named)
           : 'No column has a row in common with the baseline.'}
       </p>
-      <div class="table-box" tabIndex={0} role="region" aria-label="Columns beside the baseline">
-        <table class="table compare-table compare-grid">
-          <thead>
-            <tr>
-              <th>Column</th>
-              <th>Verdict</th>
-              <th title="Minus the baseline, row by row, with the 95 % interval; all on one axis">Difference</th>
-              <th class="number" title="Corrected for the number of comparisons by the method of Holm">
-                p
-              </th>
-              <th class="number">Rows</th>
-              <th class="number">Won</th>
-              <th class="number">Lost</th>
-              <th class="number">Equal</th>
-              <th class="number">Mean reward</th>
-              <th class="number">Cost per row</th>
-              <th class="number">Latency</th>
-              <th class="number" title="Length of the prompt in estimated tokens">
-                Prompt
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {columns.map((column) => (
-              <Line key={column.id} column={column} letter={letterOf(ids, column.id)} many={many} reach={reach} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Columns beside the baseline"
+        heads={[
+          'Column',
+          'Verdict',
+          { name: 'Difference', title: 'Minus the baseline, row by row, with the 95 % interval; all on one axis' },
+          numbers('p', 'Corrected for the number of comparisons by the method of Holm'),
+          numbers('Rows'),
+          numbers('Won'),
+          numbers('Lost'),
+          numbers('Equal'),
+          numbers('Mean reward'),
+          numbers('Cost per row'),
+          numbers('Latency'),
+          numbers('Prompt', 'Length of the prompt in estimated tokens'),
+        ]}
+        class="compare-table compare-grid"
+      >
+        {columns.map((column) => (
+          <Line key={column.id} column={column} letter={letterOf(ids, column.id)} many={many} reach={reach} />
+        ))}
+      </Table>
       <Notes many={many} />
       {columns.length > 2 && many.pairs.length > 0 && <Fold summary="Every pair">{() => <Pairs many={many} />}</Fold>}
     </Panel>

@@ -6,6 +6,7 @@ import { link, route } from '../../util/router.js';
 import { Empty, Loading, Problem, Time } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
 import { DatasetPage } from './dataset.js';
+import { numbers, Table } from '../../ui/table.js';
 
 const step = 100;
 const limit = signal(step);
@@ -33,44 +34,41 @@ function AllDatasets() {
       {!data && !error && <Loading />}
       {data?.data.length === 0 && <Empty>No data sets yet: upload one for a new run.</Empty>}
       {data && data.data.length > 0 && (
-        <div class="table-box" tabIndex={0} role="region" aria-label="Data sets">
-          <table class="table leaderboard">
-            <thead>
-              <tr>
-                <th>Data set</th>
-                <th class="number">Rows</th>
-                <th class="on-wide">Columns</th>
-                <th class="number">Runs</th>
-                <th class="fits on-medium">Created</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.data.map(({ dataset_id: id, name, num_rows: rows, columns, jobs, created_at: at }) => (
-                <tr key={id}>
-                  <td class="run-name">
-                    <a class="row-link" dir="auto" href={link(['datasets', id])}>
-                      {name ?? shortId(id)}
-                    </a>
-                  </td>
-                  <td class="number">{count(rows)}</td>
-                  <td class="on-wide cut">
-                    {columns
-                      .slice(0, namedColumns)
-                      .map((column) => column.name)
-                      .join(', ')}
-                    {columns.length > namedColumns && ` and ${count(columns.length - namedColumns)} more`}
-                  </td>
-                  <td class="number">
-                    <a href={link([], { dataset: id, parts: '1', archived: '1' })}>{count(jobs)}</a>
-                  </td>
-                  <td class="fits on-medium">
-                    <Time at={at} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Data sets"
+          heads={[
+            'Data set',
+            numbers('Rows'),
+            { name: 'Columns', class: 'on-wide' },
+            numbers('Runs'),
+            { name: 'Created', class: 'fits on-medium' },
+          ]}
+          class="leaderboard"
+        >
+          {data.data.map(({ dataset_id: id, name, num_rows: rows, columns, jobs, created_at: at }) => (
+            <tr key={id}>
+              <td class="run-name">
+                <a class="row-link" dir="auto" href={link(['datasets', id])}>
+                  {name ?? shortId(id)}
+                </a>
+              </td>
+              <td class="number">{count(rows)}</td>
+              <td class="on-wide cut">
+                {columns
+                  .slice(0, namedColumns)
+                  .map((column) => column.name)
+                  .join(', ')}
+                {columns.length > namedColumns && ` and ${count(columns.length - namedColumns)} more`}
+              </td>
+              <td class="number">
+                <a href={link([], { dataset: id, parts: '1', archived: '1' })}>{count(jobs)}</a>
+              </td>
+              <td class="fits on-medium">
+                <Time at={at} />
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       {data?.has_more && (
         <button type="button" class="button" onClick={() => (limit.value += step)}>

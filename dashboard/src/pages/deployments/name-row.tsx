@@ -1,4 +1,5 @@
 import { client } from '../../data/client.js';
+import { rewardOf } from '../../data/deployment/reward.js';
 import { useResource } from '../../data/resource.js';
 import { count, dollars, milliseconds, reward } from '../../util/format.js';
 import { link } from '../../util/router.js';
@@ -23,7 +24,7 @@ export function NameRow({ group: { name, live, newest, versions } }: { group: Na
   );
   const error = deployment.error ?? stats.error;
   const { requests, errors, latency_ms: latency, usage } = stats.data ?? {};
-  const { gate, source } = deployment.data ?? {};
+  const first = deployment.data ? rewardOf(deployment.data) : null;
   return (
     <tr ref={row}>
       <td class="name-cell">
@@ -38,8 +39,8 @@ export function NameRow({ group: { name, live, newest, versions } }: { group: Na
         <NotRead error={error} />
       </td>
       <td class="number">{count(versions)}</td>
-      <td class="number" title={gate?.candidate ? 'Of its gate' : 'Of its job'}>
-        {reward(gate?.candidate?.reward ?? source?.reward)}
+      <td class="number" title={first?.name}>
+        {reward(first?.reward)}
       </td>
       <td class="number">{count(requests)}</td>
       <td class={errors ? 'number bad' : 'number'}>{count(errors)}</td>

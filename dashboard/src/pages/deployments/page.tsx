@@ -9,6 +9,7 @@ import { isBuilding } from '../../data/deployment/follow.js';
 import { DeployDialog } from './deploy/dialog.js';
 import { NameRow } from './name-row.js';
 import { byName } from './version/versions.js';
+import { numbers, Table } from '../../ui/table.js';
 
 const step = 200;
 const limit = signal(step);
@@ -36,29 +37,25 @@ export function DeploymentsPage() {
         </Empty>
       )}
       {names && names.length > 0 && (
-        <div class="table-box" tabIndex={0} role="region" aria-label="Deployments">
-          <table class="table">
-            <thead>
-              <tr>
-                <th>Name</th>
-                <th>Status</th>
-                <th class="number">Versions</th>
-                <th class="number">Reward</th>
-                <th class="number">Requests</th>
-                <th class="number">Errors</th>
-                <th class="number">p50</th>
-                <th class="number">p95</th>
-                <th class="number">Cost</th>
-                <th>Changed</th>
-              </tr>
-            </thead>
-            <tbody>
-              {names.map((group) => (
-                <NameRow key={group.name} group={group} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Deployments"
+          heads={[
+            'Name',
+            'Status',
+            numbers('Versions'),
+            numbers('Reward'),
+            numbers('Requests'),
+            numbers('Errors'),
+            numbers('p50'),
+            numbers('p95'),
+            numbers('Cost'),
+            'Changed',
+          ]}
+        >
+          {names.map((group) => (
+            <NameRow key={group.name} group={group} />
+          ))}
+        </Table>
       )}
       {data && data.deployments.length === limit.value && (
         <button type="button" class="button" onClick={() => (limit.value = Math.min(1_000, limit.value + step))}>

@@ -1,5 +1,4 @@
-import { count, dollars, reward } from '../../util/format.js';
-import { UnseenRows } from '../../ui/interval-bar.js';
+import { count, dollars } from '../../util/format.js';
 import { Stat, Stats } from '../../ui/basics.js';
 import type { Evaluation } from '../../data/evaluation/types.js';
 
@@ -9,10 +8,6 @@ export function Figures({ job }: { job: Evaluation }) {
   const { summary, progress, usage, budget, judge_agreement: judge } = job;
   return (
     <Stats>
-      <Stat name="Mean reward" hint="Over the rows that succeeded, with the 95 % interval for unseen rows">
-        {reward(summary.mean_reward)}
-        <UnseenRows interval={summary.mean_reward_interval} />
-      </Stat>
       <Stat name={job.dataset ? 'Rows' : 'Seeds'}>
         {count(progress.completed)} / {count(progress.total)}
       </Stat>

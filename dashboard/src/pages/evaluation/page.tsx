@@ -1,4 +1,5 @@
-import { words } from '../../util/format.js';
+import { count, words } from '../../util/format.js';
+import type { Named } from '../../data/first-reward.js';
 import { pageOf, route } from '../../util/router.js';
 import { ActionButton, Loading, Panel, Problem } from '../../ui/basics.js';
 import { currentTab, TabPanel, Tabs } from '../../ui/tabs.js';
@@ -34,6 +35,7 @@ export function EvaluationPage({ id }: { id: string }) {
           <Head
             job={own.job}
             kind="evaluation"
+            first={firstOf(own.job)}
             facts={<Facts job={own.job} />}
             actions={<Actions job={own.job} onDone={reload} />}
           />
@@ -80,6 +82,14 @@ function buttonOf(job: Evaluation) {
       {action.label}
     </ActionButton>
   );
+}
+
+/** The mean reward; null: no row has one. */
+function firstOf({ summary, dataset }: Evaluation): Named | null {
+  const { mean_reward: mean, mean_reward_interval: interval, num_successful: rows } = summary;
+  const noun = dataset ? 'row' : 'seed';
+  const name = `Mean reward on ${count(rows)} ${rows === 1 ? noun : `${noun}s`}`;
+  return mean === null ? null : { name, reward: mean, interval, baseline: null };
 }
 
 /** What is evaluated. */

@@ -11,7 +11,8 @@ export function GraphCandidate({ job, candidateId }: { job: GraphJob; candidateI
   return (
     <CandidateDialog
       candidateId={candidateId}
-      status={job.status}
+      job={job}
+      results={job}
       load={(signal) => client.value.graphs.handle(job.job_id).candidate(candidateId, { signal })}
       belowTest={(candidate) => <Rollouts job={job} candidate={candidate} />}
     >

@@ -19,9 +19,9 @@ export function Rollouts({ job, candidate }: { job: GraphJob; candidate: Candida
   );
   if (rollouts?.length === 0) return null;
   return (
-    <section class="part" aria-label="Rollouts">
+    <section class="part" aria-label="Answers">
       <header class="panel-head">
-        <h3>Rollouts</h3>
+        <h3>Answers</h3>
         <span class="quiet">{rollouts && count(rollouts.length)}</span>
       </header>
       <Problem error={error} />
@@ -29,7 +29,7 @@ export function Rollouts({ job, candidate }: { job: GraphJob; candidate: Candida
         <VirtualList
           count={rollouts.length}
           rowHeight={rowHeight}
-          label="Rollouts"
+          label="Answers"
           height={`${Math.min(mostRows, rollouts.length) * rowHeight}px`}
           row={(index) => <RolloutRow rollout={rollouts[index]!} />}
         />

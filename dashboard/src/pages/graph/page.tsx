@@ -16,12 +16,14 @@ import { ConfigurationTab } from '../configuration/tab.js';
 import { DiagnosisPanel } from '../job/diagnosis-panel.js';
 import { Head } from '../job/head.js';
 import { isActive } from '../../data/job.js';
+import { isRepeated } from '../search/verdict.js';
 import { VerdictPanel } from '../search/verdict-panel.js';
 import { Actions } from './actions.js';
 import { GraphCandidate } from './candidate-dialog.js';
 import { CostPanel } from './cost-panel.js';
 import { graphCandidates } from '../../data/candidates.js';
 import { client } from '../../data/client.js';
+import { firstOfSearch } from '../../data/first-reward.js';
 import { GraphTab } from './graph-tab.js';
 import type { GraphJob } from '../../data/graph/types.js';
 
@@ -52,7 +54,14 @@ export function GraphPage({ id }: { id: string }) {
   );
   return (
     <>
-      <Head job={job} kind="graph job" facts={facts} actions={<Actions job={job} onDone={reload} />} log={log} />
+      <Head
+        job={job}
+        kind="graph job"
+        first={firstOfSearch(job, job)}
+        facts={facts}
+        actions={<Actions job={job} onDone={reload} />}
+        log={log}
+      />
       <Problem error={error} />
       <Tabs names={tabs} labels={labels} />
       <TabPanel names={tabs}>
@@ -74,8 +83,8 @@ function Tab({ job, log }: { job: GraphJob; log: EventLog }) {
     case 'candidates':
       return (
         <CandidatesTab
-          id={job.job_id}
-          status={job.status}
+          job={job}
+          results={job}
           bestId={job.best_candidate?.candidate_id ?? null}
           log={log}
           load={graphCandidates}
@@ -97,8 +106,13 @@ function Overview({ job, log }: { job: GraphJob; log: EventLog }) {
   );
   return (
     <>
-      <DiagnosisPanel jobId={job.job_id} diagnosis={job.diagnosis} button={<GraphButton job={job} />} />
-      <Figures job={job} verdict={job.verdict} curve={curve} proposals={job.proposals} />
+      <DiagnosisPanel
+        jobId={job.job_id}
+        diagnosis={job.diagnosis}
+        hasFacts={!isRepeated(job)}
+        button={<GraphButton job={job} />}
+      />
+      <Figures job={job} results={job} curve={curve} proposals={job.proposals} />
       <VerdictPanel status={job.status} results={job} />
       <CurvePanel curve={curve} points={curve.points} results={job} />
       <CostPanel job={job} pareto={pareto.data} error={pareto.error} />

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Diagnosis } from '../../data/diagnosis.js';
 import { here } from '../../util/router.js';
 import { Panel } from '../../ui/basics.js';
+import { Table } from '../../ui/table.js';
 
 /** What happened in a run, the rows that show it, and one action. */
 export function DiagnosisPanel(props: {
@@ -9,14 +10,16 @@ export function DiagnosisPanel(props: {
   diagnosis: Diagnosis | null | undefined;
   /** The button; absent: the action is said in words. */
   button?: ComponentChildren;
+  /** false: the page has the facts elsewhere. */
+  hasFacts?: boolean;
 }) {
-  const { jobId, diagnosis, button } = props;
+  const { jobId, diagnosis, button, hasFacts = true } = props;
   if (!diagnosis) return null;
   const { sentence, facts, rows, action } = diagnosis;
   return (
     <Panel title="What happened">
       <p class="verdict">{sentence}</p>
-      {facts.length > 0 && (
+      {hasFacts && facts.length > 0 && (
         <ul class="diagnosis-facts">
           {facts.map((fact) => (
             <li key={fact}>{fact}</li>
@@ -36,29 +39,17 @@ export function DiagnosisPanel(props: {
 
 function Rows({ jobId, rows }: { jobId: string; rows: Diagnosis['rows'] }) {
   return (
-    <div class="table-box" tabIndex={0} role="region" aria-label="Rows that show it">
-      <table class="table diagnosis-rows">
-        <thead>
-          <tr>
-            <th>Row</th>
-            <th>Expected</th>
-            <th>Answered</th>
-            <th>Cause</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ row, trace_id: trace, expected, answered, because }) => (
-            <tr key={trace}>
-              <td>
-                <a href={here({ trace: `${jobId}:${trace}` })}>{row}</a>
-              </td>
-              <td dir="auto">{expected ?? '–'}</td>
-              <td dir="auto">{answered || '–'}</td>
-              <td>{because}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="Rows that show it" heads={['Row', 'Expected', 'Answered', 'Cause']} class="diagnosis-rows">
+      {rows.map(({ row, trace_id: trace, expected, answered, because }) => (
+        <tr key={trace}>
+          <td>
+            <a href={here({ trace: `${jobId}:${trace}` })}>{row}</a>
+          </td>
+          <td dir="auto">{expected ?? '–'}</td>
+          <td dir="auto">{answered || '–'}</td>
+          <td>{because}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

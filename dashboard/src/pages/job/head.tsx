@@ -2,7 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { shortId, words } from '../../util/format.js';
 import { link } from '../../util/router.js';
 import { Badge, StuckBadge, Tag, Time } from '../../ui/basics.js';
+import { FirstNumber } from '../../ui/first-number.js';
 import { Heading } from '../../ui/heading.js';
+import type { Named } from '../../data/first-reward.js';
 import type { Job } from '../../data/job.js';
 import { CopyId, CopyLink } from '../../ui/copy.js';
 import type { EventLog } from '../../data/event-log.js';
@@ -10,10 +12,11 @@ import { Origin } from '../configuration/tab.js';
 import { useEndNotice } from './end-notice.js';
 import { Live, slowdownOf } from './live.js';
 
-/** Which job it is, what can be done with it, and what went wrong. */
+/** Which job it is, how good it is, what can be done with it, and what went wrong. */
 export function Head(props: {
   job: Job;
   kind: string;
+  first: Named | null;
   facts: ComponentChildren;
   actions: ComponentChildren;
   log?: EventLog;
@@ -29,8 +32,9 @@ export function Head(props: {
             <a href={link([])}>Runs</a> / {kind}
           </p>
           <Title job={job} />
+          <FirstNumber of={props.first} />
           <p class="quiet job-facts">
-            {'algorithm' in job && <span>{words(job.algorithm).toUpperCase()}</span>}
+            {'algorithm' in job && <Algorithm name={job.algorithm} />}
             <span>
               {policy.provider}/{policy.model}
             </span>
@@ -56,6 +60,15 @@ export function Head(props: {
       <Warnings job={job} />
     </>
   );
+}
+
+const algorithms: Record<string, string> = {
+  gepa: 'A search that writes new prompts from the mistakes of earlier ones',
+  mipro: 'A search that combines instructions with examples of right answers',
+};
+
+function Algorithm({ name }: { name: string }) {
+  return <abbr title={algorithms[name]}>{words(name).toUpperCase()}</abbr>;
 }
 
 /** Name, status and tags. */

@@ -115,12 +115,12 @@ function Decision({ said: { at, text, candidateId } }: { said: Said }) {
   );
 }
 
-/** As `1 of 5 at a time: openai 429 since 21:21`; null: it runs as fast as it may. */
+/** As `1 of 5 answers at a time: openai 429 since 21:21`; null: it runs as fast as it may. */
 export function slowdownOf(job: Job): string | null {
   const known = healthOfJob(job.job_id);
   if (known && health.value && job.status === 'running') return slowedDown(known, health.value.providers);
   const { limit, max_concurrent: most, lowered_because: because } = job.concurrency;
-  return because === null ? null : `${limit} of ${most} at a time: ${because}`;
+  return because === null ? null : `${limit} of ${most} answers at a time: ${because}`;
 }
 
 /** The time of the last result, as of the record or of a count that has grown since. */

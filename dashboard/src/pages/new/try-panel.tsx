@@ -6,6 +6,7 @@ import { ActionButton, Panel } from '../../ui/basics.js';
 import type { Tried } from './form/budget.js';
 import { tryOf } from './form/request.js';
 import { change, draft } from './form/store.js';
+import { numbers, Table } from '../../ui/table.js';
 
 const rows = 5;
 
@@ -57,24 +58,15 @@ function Answers({ answer }: { answer: Tried }) {
         </strong>
         , mean score {reward(mean)}, {seconds.toFixed(1)} s, {cost === null ? 'cost unknown' : dollars(cost)}
       </p>
-      <div class="table-box" tabIndex={0} role="region" aria-label="Answers of the try">
-        <table class="table try-table">
-          <thead>
-            <tr>
-              <th class="number">Row</th>
-              <th class="number">Score</th>
-              <th>Text</th>
-              <th>Expected</th>
-              <th>Answer</th>
-            </tr>
-          </thead>
-          <tbody>
-            {tried.map((row) => (
-              <TriedRow key={row.row} jobId={answer.job_id} row={row} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Answers of the try"
+        heads={[numbers('Row'), numbers('Score'), 'Text', 'Expected', 'Answer']}
+        class="try-table"
+      >
+        {tried.map((row) => (
+          <TriedRow key={row.row} jobId={answer.job_id} row={row} />
+        ))}
+      </Table>
       {diagnosis && <Diagnosis diagnosis={diagnosis} />}
     </>
   );

@@ -8,6 +8,7 @@ import { errorsIn, Sparkline } from '../../ui/sparkline.js';
 import { StateBadge } from './state-badge.js';
 import { count, milliseconds, shortId } from '../../util/format.js';
 import { here, link, route } from '../../util/router.js';
+import { numbers, Table } from '../../ui/table.js';
 
 /** What serves a name; `?deployment=` opens its errors. */
 export function DeploymentsPanel({ known }: { known: Health }) {
@@ -18,28 +19,14 @@ export function DeploymentsPanel({ known }: { known: Health }) {
     <Panel title="Deployments">
       {deployments.length === 0 && <Empty>No name is served.</Empty>}
       {deployments.length > 0 && (
-        <div class="table-box" tabIndex={0} role="region" aria-label="Live deployments">
-          <table class="table">
-            <thead>
-              <tr>
-                <th>Name</th>
-                <th>State</th>
-                <th class="number">Requests, 15 min</th>
-                <th class="number">Errors</th>
-                <th class="number">p95</th>
-                <th>Last hour</th>
-                <th>
-                  <span class="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {deployments.map((each) => (
-                <DeploymentRow key={each.name} deployment={each} at={at} isOpen={each.name === opened} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Live deployments"
+          heads={['Name', 'State', numbers('Requests, 15 min'), numbers('Errors'), numbers('p95'), 'Last hour', '']}
+        >
+          {deployments.map((each) => (
+            <DeploymentRow key={each.name} deployment={each} at={at} isOpen={each.name === opened} />
+          ))}
+        </Table>
       )}
       {found && <Errors deployment={found} />}
     </Panel>
@@ -116,34 +103,23 @@ function Errors({ deployment }: { deployment: DeploymentHealth }) {
       <Problem error={error} />
       {bad.length === 0 && <p class="quiet">None in the last hour.</p>}
       {bad.length > 0 && (
-        <div class="table-box now-errors" tabIndex={0} role="region" aria-label={`Errors of ${name} by minute`}>
-          <table class="table">
-            <thead>
-              <tr>
-                <th>Minute</th>
-                <th class="number">Requests</th>
-                {codes.map((code) => (
-                  <th key={code} class="number mono">
-                    {code}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {bad.map(({ start, calls, errors }) => (
-                <tr key={start}>
-                  <td class="short">{minute(start)}</td>
-                  <td class="number">{count(calls)}</td>
-                  {codes.map((code) => (
-                    <td key={code} class="number">
-                      {count(errors[code] ?? 0)}
-                    </td>
-                  ))}
-                </tr>
+        <Table
+          label={`Errors of ${name} by minute`}
+          heads={['Minute', numbers('Requests'), ...codes.map((code) => ({ name: code, class: 'number mono' }))]}
+          boxClass="now-errors"
+        >
+          {bad.map(({ start, calls, errors }) => (
+            <tr key={start}>
+              <td class="short">{minute(start)}</td>
+              <td class="number">{count(calls)}</td>
+              {codes.map((code) => (
+                <td key={code} class="number">
+                  {count(errors[code] ?? 0)}
+                </td>
               ))}
-            </tbody>
-          </table>
-        </div>
+            </tr>
+          ))}
+        </Table>
       )}
       {data && data.data.length > 0 && (
         <ol class="log now-errors" aria-label={`Latest failed requests of ${name}`}>

@@ -6,6 +6,7 @@ import { ActionButton, Badge, Empty, Panel, StuckBadge, Tag, Time } from '../../
 import { count, dollars, pace, shortId } from '../../util/format.js';
 import { pageOf, route, setQuery } from '../../util/router.js';
 import { TagActions } from './tag-actions.js';
+import { numbers, Table } from '../../ui/table.js';
 
 /** Open jobs, the longest without a result first. */
 export function JobsPanel({ known }: { known: Health }) {
@@ -15,30 +16,24 @@ export function JobsPanel({ known }: { known: Health }) {
     <Panel title="Open jobs" aside={<TagActions jobs={known.jobs} tag={tag} />}>
       {jobs.length === 0 && <Empty>No job{tag && ` with tag ${tag}`} runs or is paused.</Empty>}
       {jobs.length > 0 && (
-        <div class="table-box" tabIndex={0} role="region" aria-label="Table of open jobs">
-          <table class="table">
-            <thead>
-              <tr>
-                <th>Job</th>
-                <th>Status</th>
-                <th class="number">Answers</th>
-                <th class="number">Per minute</th>
-                <th>Last result</th>
-                <th>Ends about</th>
-                <th class="number">Per hour</th>
-                <th>Key</th>
-                <th>
-                  <span class="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {jobs.map((job) => (
-                <JobRow key={job.job_id} job={job} known={known} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Table of open jobs"
+          heads={[
+            'Job',
+            'Status',
+            numbers('Answers'),
+            numbers('Per minute'),
+            'Last result',
+            'Ends about',
+            numbers('Per hour'),
+            'Key',
+            '',
+          ]}
+        >
+          {jobs.map((job) => (
+            <JobRow key={job.job_id} job={job} known={known} />
+          ))}
+        </Table>
       )}
     </Panel>
   );

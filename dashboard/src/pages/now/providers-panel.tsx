@@ -7,6 +7,7 @@ import { Sparkline } from '../../ui/sparkline.js';
 import { StateBadge } from './state-badge.js';
 import { count, milliseconds } from '../../util/format.js';
 import { JobNames } from './job-names.js';
+import { numbers, Table } from '../../ui/table.js';
 
 /** Each provider that was called in the last hour, with what it does to whom. */
 export function ProvidersPanel({ known }: { known: Health }) {
@@ -61,49 +62,45 @@ const percent = (share: number | null): string =>
 
 function Models({ models, at }: { models: readonly ProviderHealth[]; at: string }) {
   return (
-    <div class="table-box" tabIndex={0} role="region" aria-label={`Models of ${models[0]!.provider}`}>
-      <table class="table">
-        <thead>
-          <tr>
-            <th>Model</th>
-            <th>State</th>
-            <th class="number">Calls, 15 min</th>
-            <th class="number">Errors</th>
-            <th class="number">429</th>
-            <th class="number">p50</th>
-            <th class="number">p95</th>
-            <th class="number">Last minute</th>
-            <th>Last hour</th>
+    <Table
+      label={`Models of ${models[0]!.provider}`}
+      heads={[
+        'Model',
+        'State',
+        numbers('Calls, 15 min'),
+        numbers('Errors'),
+        numbers('429'),
+        numbers('p50'),
+        numbers('p95'),
+        numbers('Last minute'),
+        'Last hour',
+      ]}
+    >
+      {models.map((each) => {
+        const { model, last_15_minutes: quarter, last_minute: last, minutes } = each;
+        const codes = Object.entries(quarter.errors).map(([code, n]) => `${code}: ${n}`);
+        return (
+          <tr key={model}>
+            <td>{model}</td>
+            <td class="short">
+              <StateBadge state={each.state} /> {trouble(each)}
+            </td>
+            <td class="number">{count(quarter.calls)}</td>
+            <td class={codes.length > 0 ? 'number bad' : 'number'} title={codes.join(', ')}>
+              {percent(quarter.error_rate)}
+            </td>
+            <td class="number">{count(quarter.throttled)}</td>
+            <td class="number">{milliseconds(quarter.p50_ms)}</td>
+            <td class="number">{milliseconds(quarter.p95_ms)}</td>
+            <td class="number">
+              {count(last.calls)} calls, {percent(last.error_rate)} failed
+            </td>
+            <td>
+              <Sparkline label={`Calls and errors of ${model} in the last hour`} bars={minutes} at={at} />
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {models.map((each) => {
-            const { model, last_15_minutes: quarter, last_minute: last, minutes } = each;
-            const codes = Object.entries(quarter.errors).map(([code, n]) => `${code}: ${n}`);
-            return (
-              <tr key={model}>
-                <td>{model}</td>
-                <td class="short">
-                  <StateBadge state={each.state} /> {trouble(each)}
-                </td>
-                <td class="number">{count(quarter.calls)}</td>
-                <td class={codes.length > 0 ? 'number bad' : 'number'} title={codes.join(', ')}>
-                  {percent(quarter.error_rate)}
-                </td>
-                <td class="number">{count(quarter.throttled)}</td>
-                <td class="number">{milliseconds(quarter.p50_ms)}</td>
-                <td class="number">{milliseconds(quarter.p95_ms)}</td>
-                <td class="number">
-                  {count(last.calls)} calls, {percent(last.error_rate)} failed
-                </td>
-                <td>
-                  <Sparkline label={`Calls and errors of ${model} in the last hour`} bars={minutes} at={at} />
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+        );
+      })}
+    </Table>
   );
 }

@@ -117,7 +117,12 @@ function Filters({ view }: { view: RunsView }) {
         <option value="tag">By tag</option>
       </select>
       <Check name="archived" label="Archived" isChecked={view.archived} />
-      <Check name="parts" label="Runs of gates" isChecked={view.parts} />
+      <Check
+        name="parts"
+        label="Started by deployments"
+        title="Runs that check a deployment: of gates, migrations and checkups"
+        isChecked={view.parts}
+      />
       {view.dataset && <Narrowed name="dataset" text={`data set ${view.dataset.slice(0, 12)}`} />}
       {view.model && <Narrowed name="model" text={view.model} />}
       {view.createdBy && <Narrowed name="by" text={`key ${view.createdBy}`} />}
@@ -125,9 +130,10 @@ function Filters({ view }: { view: RunsView }) {
   );
 }
 
-function Check({ name, label, isChecked }: { name: string; label: string; isChecked: boolean }) {
+function Check(props: { name: string; label: string; title?: string; isChecked: boolean }) {
+  const { name, label, title, isChecked } = props;
   return (
-    <label class="check">
+    <label class="check" title={title}>
       <input
         type="checkbox"
         checked={isChecked}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Run } from '../../data/run-types.js';
-import { count, dollars, reward, shortId, unknown } from '../../util/format.js';
+import { firstReward, firstRewardName } from '../../../../src/core/comparisons/first-reward.js';
+import { count, dollars, reward, shortId } from '../../util/format.js';
 import { here, link, pageOf, route, setQuery } from '../../util/router.js';
 import { Badge, StuckBadge, Tag, Time } from '../../ui/basics.js';
 import { nextSort, viewOf, type SortKey } from './address.js';
@@ -27,11 +28,15 @@ export function RunsTable({ runs, label = 'Runs' }: { runs: readonly Run[]; labe
             </th>
             <SortHead sortKey="name">Run</SortHead>
             <th class="fits">Verdict</th>
+            <SortHead
+              sortKey="reward"
+              kind="number"
+              title="On held-out rows, else an estimate (*) on rows that the search saw; of an evaluation its mean"
+            >
+              Reward
+            </SortHead>
             <SortHead sortKey="gain" title="Winner minus baseline, on held-out rows, with its 95 % interval">
               Gain
-            </SortHead>
-            <SortHead sortKey="reward" kind="number" title="The first prompt, and the best; of an evaluation its mean">
-              Reward
             </SortHead>
             <th class="on-wide">Data set</th>
             <th class="on-wide">Model</th>
@@ -107,10 +112,8 @@ function RunRow({ run, scale }: { run: Run; scale: Scale | null }) {
       <td class="fits">
         <Verdict run={run} /> <StuckBadge stuck={run.stuck} />
       </td>
+      <RewardCell run={run} />
       <GainCell run={run} scale={scale} />
-      <td class="number">
-        <Rewards run={run} />
-      </td>
       <td class="on-wide cut">{run.dataset && <DatasetLink dataset={run.dataset} />}</td>
       <td class="on-wide cut quiet" title={run.models.join(', ')}>
         {model}
@@ -140,22 +143,25 @@ function Verdict({ run: { status, verdict } }: { run: Run }) {
   return <Badge status={status === 'completed' && verdict ? verdict : status} />;
 }
 
-function Rewards({ run }: { run: Run }) {
-  const { comparison, baseline_reward: first, best_reward: best } = run;
-  if (run.kind === 'evaluation') return <>{reward(best)}</>;
-  const [from, to] = comparison ? [comparison.baseline_reward, comparison.winner_reward] : [first, best];
-  if (to === null) return <>{unknown}</>;
+/** The reward that the page of the run shows first. */
+function RewardCell({ run }: { run: Run }) {
+  const first = firstReward(run);
+  if (run.kind === 'evaluation' || !first) return <td class="number">{reward(first?.reward)}</td>;
+  const { interval, baseline, isHeldOut } = first;
+  const range = interval ? `, ${reward(interval.low)} to ${reward(interval.high)}` : '';
   return (
-    <>
-      {reward(from)} → {reward(to)}
-    </>
+    <td class="number" title={`${firstRewardName(first)}${range}`}>
+      {baseline !== null && <span class="quiet run-before">{reward(baseline)} → </span>}
+      <strong>{reward(first.reward)}</strong>
+      {!isHeldOut && <abbr title={firstRewardName(first)}>*</abbr>}
+    </td>
   );
 }
 
 function DatasetLink({ dataset: { dataset_id: id, name, num_rows: rows } }: { dataset: NonNullable<Run['dataset']> }) {
   return (
     <a class="plain-link" href={link(['datasets', id])} title={`${count(rows)} rows, ${id}`}>
-      {name ?? `${count(rows)} rows, ${shortId(id)}`}
+      {name ?? `${count(rows)} rows`}
     </a>
   );
 }

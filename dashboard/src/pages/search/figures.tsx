@@ -1,34 +1,27 @@
 import { useEffect, useState } from 'preact/hooks';
-import { count, dollars, duration, reward, unknown, words } from '../../util/format.js';
+import { count, dollars, duration, reward } from '../../util/format.js';
 import { UnseenRows } from '../../ui/interval-bar.js';
 import { Stat, Stats } from '../../ui/basics.js';
+import { secondOfSearch } from '../../data/first-reward.js';
 import { isActive } from '../../data/job.js';
 import type { ProposalCounts } from '../../data/diagnosis.js';
 import type { Curve } from './curve.js';
 import { proposalFigures } from './proposals.js';
 import type { Results, SearchJob } from '../../data/search.js';
 
-/** The figures of a search: how good, how far, how much. */
+/** The figures of a search: how far, how much; the reward is in the head of the page. */
 export function Figures(props: {
   job: SearchJob;
-  verdict: Results['verdict'] | undefined;
+  results: Results | undefined;
   curve: Curve;
   proposals: ProposalCounts | undefined;
 }) {
-  const { job, verdict, curve, proposals } = props;
+  const { job, results, curve, proposals } = props;
   const { budget, usage, progress } = job;
+  const second = secondOfSearch(job, results);
   const spent = budget.spent_usd ?? usage.total_cost_usd;
   return (
     <Stats>
-      <Stat name="Estimated reward" hint="Of the most promising candidate; with the 95 % interval for unseen rows">
-        {reward(job.estimated_reward)}
-        <UnseenRows interval={job.estimated_reward_interval} />
-      </Stat>
-      <Stat name="Best reward" hint="Mean over the evaluation rows, of the best evaluated candidate">
-        {reward(job.best_reward)}
-        <UnseenRows interval={job.best_reward_interval} />
-        {curve.baseline !== null && <span class="stat-more">baseline {reward(curve.baseline)}</span>}
-      </Stat>
       <Stat name="Answers">
         {count(Math.max(progress.rollouts_completed, curve.rollouts))}
         <Of
@@ -49,7 +42,12 @@ export function Figures(props: {
         <span class="stat-more">{count(usage.calls)} calls</span>
       </Stat>
       {proposals && <Proposals proposals={proposals} />}
-      <Stat name="Verdict">{verdict ? words(verdict) : unknown}</Stat>
+      {second && (
+        <Stat name={second.name} hint="A mean that the search chose by; with its 95 % interval for unseen rows">
+          {reward(second.reward)}
+          <UnseenRows interval={second.interval} />
+        </Stat>
+      )}
     </Stats>
   );
 }

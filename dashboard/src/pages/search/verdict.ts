@@ -12,19 +12,36 @@ type Verdict = Pick<Results, 'verdict' | 'comparison' | 'best_candidate'>;
 export function verdictWords({ verdict, comparison, best_candidate: best }: Verdict): string | null {
   if (verdict === null || comparison === null) return null;
   if (best?.is_baseline) return 'No candidate was better: the baseline is the best prompt that was found.';
-  const { seeds, basis, baseline_reward: baseline, winner_reward: winner, difference } = comparison;
-  const where = `${seeds} ${basis === 'heldout' ? 'held-out' : 'evaluation'} ${seeds === 1 ? 'row' : 'rows'}`;
   const said = {
     better: 'The winner is better than the baseline',
     worse: 'The winner is worse than the baseline',
     inconclusive: 'These rows do not show whether the winner is better than the baseline',
   }[verdict];
-  const { low, high } = comparison.winner_interval;
-  const unseen = `${reward(low)} to ${reward(high)}`;
-  const numbers = `${signed(difference)} on ${where} (95 % interval ${interval(comparison.interval)})`;
-  const means = `from ${reward(baseline)} to ${reward(winner)} (unseen rows: ${unseen})`;
-  return `${said}: ${numbers}, ${means}.${rowsNeededWords(comparison.rows_needed)}`;
+  const { baseline_reward: baseline, winner_reward: winner, winner_interval: unseen, rows_needed: needed } = comparison;
+  const means = `from ${reward(baseline)} to ${reward(winner)} (unseen rows: ${reward(unseen.low)} to ${reward(unseen.high)})`;
+  return `${said}: ${evidence(comparison)}, ${means}.${rowsNeededWords(needed)}`;
 }
+
+/** The difference of a comparison, with its rows and its interval. */
+export function evidence({ seeds, basis, difference, interval: ends }: NonNullable<Results['comparison']>): string {
+  const rows = seeds === 1 ? 'row' : 'rows';
+  const where = basis === 'heldout' ? `${seeds} held-out ${rows}` : `${seeds} ${rows} that the search saw`;
+  return `${signed(difference)} on ${where} (95 % interval ${interval(ends)})`;
+}
+
+type Diagnosed = Pick<Results, 'diagnosis' | 'best_candidate'>;
+
+/** Diagnoses of answers, which do not say what the search found. */
+const faults = new Set(['all_wrong', 'rollouts_failed', 'answers_empty']);
+/** Diagnoses whose facts are the numbers of the verdict. */
+const ofNumbers = new Set(['too_few_rows', 'noise', 'budget_ended', 'better', 'worse', 'no_better']);
+
+/** Whether the diagnosis says the verdict, so that its panel has the numbers alone. */
+export const isTold = ({ diagnosis }: Diagnosed): boolean => diagnosis !== null && !faults.has(diagnosis.code);
+
+/** Whether the panel of the verdict repeats the facts of the diagnosis. */
+export const isRepeated = ({ diagnosis, best_candidate: best }: Diagnosed): boolean =>
+  diagnosis !== null && ofNumbers.has(diagnosis.code) && best?.is_baseline === false;
 
 type Planned = NonNullable<Answer<'createSession'>['planned_comparison']>;
 

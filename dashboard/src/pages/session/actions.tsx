@@ -2,77 +2,100 @@ import { useState } from 'preact/hooks';
 import { client } from '../../data/client.js';
 import { saveAnswer } from '../../data/download.js';
 import { go, link, pageOf } from '../../util/router.js';
-import { ActionButton } from '../../ui/basics.js';
-import { ArchiveButton } from '../job/archive.js';
-import { CancelButton } from '../job/cancel.js';
-import { CloneButton, EditAndRun } from '../job/clone.js';
+import { ActionBar, type PageAction } from '../../ui/action-bar.js';
+import { archiveAction, cancelAction, cloneAction, editAndRun } from '../job/actions.js';
 import { LabelsDialog, type Labels } from '../job/labels.js';
+import { deployNote } from '../search/deploy-note.js';
 import { isActive } from '../../data/job.js';
-import { actionsOf, type Action } from './admitted.js';
+import { actionsOf, primaryOf, type Action } from './admitted.js';
 import type { DialogProps } from './dialogs/props.js';
-import { ExtendDialog } from './dialogs/extend.js';
+import { ExtendDialog, extensionOf } from './dialogs/extend.js';
 import { HintDialog } from './dialogs/hint.js';
 import { SuggestDialog } from './dialogs/suggest.js';
-import type { Session } from '../../data/session/types.js';
+import type { Results, Session } from '../../data/session/types.js';
 
-const dialogs = {
-  extend: ExtendDialog,
-  hint: HintDialog,
-  label: SessionLabels,
-  suggest: SuggestDialog,
-};
-type WithDialog = keyof typeof dialogs;
+const dialogs = { hint: HintDialog, label: SessionLabels, suggest: SuggestDialog };
+type WithDialog = keyof typeof dialogs | 'extend';
 
-/** The buttons of a session: those that its status admits. */
-export function Actions(props: { session: Session; onDone: () => Promise<unknown> }) {
-  const { session, onDone } = props;
+interface Props {
+  session: Session;
+  results: Results | undefined;
+  onDone: () => Promise<unknown>;
+}
+
+/** Beside the primary action, as far as they are admitted. */
+const beside: Record<'open' | 'over', Action[]> = { open: ['suggest', 'hint'], over: ['deploy', 'again', 'extend'] };
+const mostBeside = 2;
+
+/** What can be done with a session: what its status admits. */
+export function Actions({ session, results, onDone }: Props) {
   const [opened, setOpened] = useState<WithDialog | null>(null);
-  const admitted = actionsOf(session);
+  const known = knownActions({ session, onDone, ask: setOpened });
+  const admitted = [...actionsOf(session)];
+  const primary = primaryOf(session, results);
   const isOver = !isActive(session.status);
-  const { best_candidate_id: best, baseline_candidate_id: baseline } = session.lever_summary;
-  const isBaseline = best !== null && best === baseline;
-  const path = { session_id: session.session_id };
-  const call = (action: Action, label: string, run: () => Promise<unknown>) =>
-    admitted.has(action) && <ActionButton run={run}>{label}</ActionButton>;
-  const ask = (action: WithDialog, label: string) =>
-    admitted.has(action) && (
-      <button type="button" class="button" onClick={() => setOpened(action)}>
-        {label}
-      </button>
-    );
+  const plain = beside[isOver ? 'over' : 'open']
+    .filter((action) => action !== primary && admitted.includes(action))
+    .slice(0, mostBeside);
+  const more = admitted.filter((action) => action !== primary && !plain.includes(action));
+  const Opened = opened !== null && opened !== 'extend' && dialogs[opened];
+  const close = () => setOpened(null);
+  return (
+    <>
+      <ActionBar
+        primary={primary ? known[primary] : undefined}
+        plain={plain.map((action) => known[action])}
+        more={more.map((action) => known[action])}
+        note={isOver && results ? deployNote(results) : null}
+      />
+      {Opened && <Opened session={session} onDone={onDone} onClose={close} />}
+      {opened === 'extend' && (
+        <ExtendDialog session={session} totals={extensionOf(results?.diagnosis)} onDone={onDone} onClose={close} />
+      )}
+    </>
+  );
+}
+
+function knownActions(of: {
+  session: Session;
+  onDone: () => Promise<unknown>;
+  ask: (dialog: WithDialog) => void;
+}): Record<Action, PageAction> {
+  const { session, onDone, ask } = of;
+  const { session_id: id, job_id: jobId, lever_summary: levers } = session;
+  const path = { session_id: id };
+  const call = (name: 'resumeSession' | 'pauseSession' | 'cancelSession') => () =>
+    client.value.request(name, { path, body: null }).then(onDone);
   const clone = async () => go(pageOf((await client.value.request('cloneSession', { path, body: null })).session_id));
-  const cancel = () => client.value.request('cancelSession', { path, body: null }).then(onDone);
   const archive = (archived: boolean) =>
     client.value.request('updateSession', { path, body: { archived } }).then(onDone);
-  const download = () => saveAnswer(client.value.download('downloadSessionTraces', { path }), `${session.job_id}.zip`);
-  const report = () => saveAnswer(client.value.download('getSessionReport', { path }), `report-${session.job_id}.html`);
-  const Opened = opened && dialogs[opened];
-  return (
-    <div class="actions" role="group" aria-label="Actions">
-      {admitted.has('deploy') && (
-        <a class="button" href={link(['deployments'], { source: session.session_id })}>
-          {isBaseline ? 'Deploy the baseline' : isOver ? 'Deploy the winner' : 'Deploy the best'}
-        </a>
-      )}
-      {call('resume', 'Resume', () => client.value.request('resumeSession', { path, body: null }).then(onDone))}
-      {call('pause', 'Pause', () => client.value.request('pauseSession', { path, body: null }).then(onDone))}
-      {ask('suggest', 'Try my prompt')}
-      {ask('hint', session.hint === null ? 'Give a hint' : 'Hint')}
-      {ask('extend', 'Extend')}
-      {admitted.has('clone') && <EditAndRun id={session.session_id} />}
-      {admitted.has('clone') && <CloneButton kind="session" job={session} run={clone} />}
-      {ask('label', 'Edit')}
-      {admitted.has('archive') && <ArchiveButton job={session} kind="session" run={archive} />}
-      <ActionButton run={report}>Report</ActionButton>
-      {call('download', 'Download traces', download)}
-      {admitted.has('cancel') && (
-        <CancelButton kind="session" run={cancel}>
-          The search ends now, without a comparison on held-out rows.
-        </CancelButton>
-      )}
-      {Opened && <Opened session={session} onDone={onDone} onClose={() => setOpened(null)} />}
-    </div>
-  );
+  const isBaseline = levers.best_candidate_id !== null && levers.best_candidate_id === levers.baseline_candidate_id;
+  const best = isActive(session.status) ? 'best' : 'winner';
+  return {
+    deploy: { label: `Deploy the ${isBaseline ? 'baseline' : best}`, href: link(['deployments'], { source: id }) },
+    resume: { label: 'Resume', run: call('resumeSession') },
+    pause: { label: 'Pause', run: call('pauseSession') },
+    suggest: { label: 'Try my prompt', open: () => ask('suggest') },
+    hint: { label: session.hint === null ? 'Give a hint' : 'Hint', open: () => ask('hint') },
+    extend: { label: 'Extend', open: () => ask('extend') },
+    again: editAndRun(id),
+    clone: cloneAction('session', session, clone),
+    label: { label: 'Edit', title: 'Name, tags and notes', open: () => ask('label') },
+    archive: archiveAction('session', session, archive),
+    report: {
+      label: 'Report',
+      run: () => saveAnswer(client.value.download('getSessionReport', { path }), `report-${jobId}.html`),
+    },
+    download: {
+      label: 'Download traces',
+      run: () => saveAnswer(client.value.download('downloadSessionTraces', { path }), `${jobId}.zip`),
+    },
+    cancel: cancelAction(
+      'session',
+      'The search ends now, without a comparison on held-out rows.',
+      call('cancelSession'),
+    ),
+  };
 }
 
 function SessionLabels({ session, onDone, onClose }: DialogProps) {

@@ -1,9 +1,22 @@
-import type { Session } from '../../data/session/types.js';
+import { isActive } from '../../data/job.js';
+import type { Results, Session } from '../../data/session/types.js';
 
 export type Action =
-  'pause' | 'resume' | 'cancel' | 'extend' | 'clone' | 'hint' | 'suggest' | 'label' | 'archive' | 'download' | 'deploy';
+  | 'deploy'
+  | 'resume'
+  | 'pause'
+  | 'suggest'
+  | 'hint'
+  | 'extend'
+  | 'again'
+  | 'clone'
+  | 'label'
+  | 'archive'
+  | 'report'
+  | 'download'
+  | 'cancel';
 
-/** The actions that the status of a session admits. */
+/** The actions that the status of a session admits, in the order in which they are shown. */
 export function actionsOf(
   session: Pick<Session, 'status' | 'container_url' | 'dataset' | 'best_candidate'>,
 ): ReadonlySet<Action> {
@@ -12,17 +25,37 @@ export function actionsOf(
   const isOpen = status === 'running' || status === 'paused';
   const isOver = status === 'completed' || status === 'failed' || status === 'cancelled';
   const admitted: Record<Action, boolean> = {
-    pause: status === 'running',
-    resume: status === 'paused',
-    cancel: !isOver,
-    hint: isOpen,
-    suggest: isOpen && !isLiveTraffic,
-    extend: isOver && !isLiveTraffic,
     deploy: session.best_candidate !== null,
+    resume: status === 'paused',
+    pause: status === 'running',
+    suggest: isOpen && !isLiveTraffic,
+    hint: isOpen,
+    extend: isOver && !isLiveTraffic,
+    again: true,
     clone: true,
     label: true,
     archive: true,
+    report: true,
     download: true,
+    cancel: !isOver,
   };
   return new Set((Object.keys(admitted) as Action[]).filter((action) => admitted[action]));
+}
+
+type Found = Pick<Results, 'verdict' | 'best_candidate' | 'diagnosis'>;
+
+/** The one action that the state asks for; null: none, or the button of the diagnosis is it. */
+export function primaryOf(
+  session: Parameters<typeof actionsOf>[0] & Pick<Session, 'dataset'>,
+  found: Found | undefined,
+): 'pause' | 'resume' | 'deploy' | 'extend' | 'again' | null {
+  const { status } = session;
+  if (status === 'running') return 'pause';
+  if (status === 'paused') return 'resume';
+  if (isActive(status) || !found) return null;
+  if (found.verdict === 'better' && !found.best_candidate?.is_baseline) return 'deploy';
+  const advised = found.diagnosis?.action?.kind;
+  if (advised === 'extend' && actionsOf(session).has('extend')) return 'extend';
+  const isInCard = (advised === 'new_run' || advised === 'more_rows') && session.dataset !== undefined;
+  return isInCard ? null : 'again';
 }

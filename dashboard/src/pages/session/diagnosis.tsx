@@ -6,8 +6,9 @@ import { ActionButton } from '../../ui/basics.js';
 import { DiagnosisPanel } from '../job/diagnosis-panel.js';
 import type { PromptMessage } from '../new/form/draft.js';
 import { newRunFrom } from '../new/form/from-run.js';
-import { actionsOf } from './admitted.js';
-import { ExtendDialog } from './dialogs/extend.js';
+import { isRepeated } from '../search/verdict.js';
+import { actionsOf, primaryOf } from './admitted.js';
+import { ExtendDialog, extensionOf } from './dialogs/extend.js';
 
 interface Props {
   session: Session;
@@ -20,22 +21,27 @@ export function SessionDiagnosis({ session, results, onDone }: Props) {
   const [isExtending, setExtending] = useState(false);
   const { diagnosis } = results ?? {};
   const action = diagnosis?.action;
-  const totals = action?.limit ? { [action.limit]: String(action.to) } : {};
   return (
     <>
       <DiagnosisPanel
         jobId={session.job_id}
         diagnosis={diagnosis}
+        hasFacts={results !== undefined && !isRepeated(results)}
         button={action && buttonOf({ action, session, results: results!, extend: () => setExtending(true) })}
       />
       {isExtending && (
-        <ExtendDialog session={session} totals={totals} onDone={onDone} onClose={() => setExtending(false)} />
+        <ExtendDialog
+          session={session}
+          totals={extensionOf(diagnosis)}
+          onDone={onDone}
+          onClose={() => setExtending(false)}
+        />
       )}
     </>
   );
 }
 
-/** Undefined: the form of new runs has no such run. */
+/** Undefined: the form of new runs has no such run. One button of the page is the primary one. */
 function buttonOf(of: {
   action: NonNullable<Diagnosis['action']>;
   session: Session;
@@ -44,19 +50,17 @@ function buttonOf(of: {
 }) {
   const { action, session, results, extend } = of;
   const { kind, label, prompt_addition: addition } = action;
+  const look = primaryOf(session, results) === null ? 'primary' : 'plain';
   switch (kind) {
     case 'extend':
       return actionsOf(session).has('extend') ? (
-        <button type="button" class="button button-primary" onClick={extend}>
+        <button type="button" class="button" onClick={extend}>
           {label}
         </button>
       ) : undefined;
     case 'deploy':
       return (
-        <a
-          class={`button ${results.best_candidate?.is_baseline ? '' : 'button-primary'}`}
-          href={link(['deployments'], { source: session.session_id })}
-        >
+        <a class="button" href={link(['deployments'], { source: session.session_id })}>
           {label}
         </a>
       );
@@ -65,7 +69,7 @@ function buttonOf(of: {
       if (!session.dataset) return undefined;
       const messages = (results.best_prompt?.messages ?? []) as PromptMessage[];
       return (
-        <ActionButton kind="primary" run={() => newRunFrom('session', session, messages, addition)}>
+        <ActionButton kind={look} run={() => newRunFrom('session', session, messages, addition)}>
           {label}
         </ActionButton>
       );

@@ -20,7 +20,10 @@ export function RemovalPanel({ shorter }: { shorter: Shorter }) {
       <p class="quiet">
         Without these parts, {shorter.tested_rows} tested rows lost nothing:{' '}
         <a href={here({ candidate: shorter.candidate_id })}>candidate {numberOf(shorter.candidate_id)}</a>
-        {shorter.reward === null ? ', not evaluated' : `, reward ${reward(shorter.reward)} on the evaluation rows`}.
+        {shorter.reward === null
+          ? ', not evaluated'
+          : `, estimate ${reward(shorter.reward)} on rows that the search saw`}
+        .
       </p>
       <ul>
         {shorter.removed.map((part, index) => (

@@ -19,6 +19,7 @@ import { Actions } from './actions.js';
 import { SessionDiagnosis } from './diagnosis.js';
 import { sessionCandidates } from '../../data/candidates.js';
 import { client } from '../../data/client.js';
+import { firstOfSearch } from '../../data/first-reward.js';
 import { PromptTab } from './prompt-tab.js';
 import { SessionRows } from './rows-tab.js';
 import type { Results, Session } from '../../data/session/types.js';
@@ -47,7 +48,9 @@ export function SessionPage({ id }: { id: string }) {
   );
   const reload = () => Promise.all([session.reload(), results.reload()]);
   useAtEnd(log, session.data?.status, reload);
-  if (!session.data) return session.error ? <Problem error={session.error} /> : <Loading />;
+  // What the results show would move the rest.
+  const isRead = results.data !== undefined || results.error !== undefined;
+  if (!session.data || !isRead) return session.error ? <Problem error={session.error} /> : <Loading />;
   const onDone = async () => {
     await reload();
     // The events of an extended session go on.
@@ -59,21 +62,16 @@ export function SessionPage({ id }: { id: string }) {
         job={session.data}
         kind="session"
         log={log}
+        first={firstOfSearch(session.data, results.data)}
         facts={null}
-        actions={<Actions session={session.data} onDone={onDone} />}
+        actions={<Actions session={session.data} results={results.data} onDone={onDone} />}
       />
       <Problem error={session.error ?? results.error} />
       <Tabs names={tabs} labels={labels} />
       <TabPanel names={tabs}>
-        <Tab
-          session={session.data}
-          results={results.data}
-          isRead={results.data !== undefined || results.error !== undefined}
-          log={log}
-          onDone={onDone}
-        />
+        <Tab session={session.data} results={results.data} log={log} onDone={onDone} />
       </TabPanel>
-      <Opened session={session.data} />
+      <Opened session={session.data} results={results.data} />
     </>
   );
 }
@@ -81,24 +79,21 @@ export function SessionPage({ id }: { id: string }) {
 interface TabProps {
   session: Session;
   results: Results | undefined;
-  /** Whether an answer for them came; what they show would move the rest. */
-  isRead: boolean;
   log: EventLog;
   onDone: () => Promise<unknown>;
 }
 
-function Tab({ session, results, isRead, log, onDone }: TabProps) {
+function Tab({ session, results, log, onDone }: TabProps) {
   switch (currentTab(tabs)) {
     case 'overview':
-      if (!isRead) return <Loading />;
       return <Overview session={session} results={results} log={log} onDone={onDone} />;
     case 'rows':
       return <SessionRows session={session} onDone={onDone} />;
     case 'candidates':
       return (
         <CandidatesTab
-          id={session.session_id}
-          status={session.status}
+          job={session}
+          results={results}
           bestId={session.lever_summary.best_candidate_id}
           log={log}
           load={sessionCandidates}
@@ -115,12 +110,12 @@ function Tab({ session, results, isRead, log, onDone }: TabProps) {
   }
 }
 
-function Overview({ session, results, log, onDone }: Omit<TabProps, 'isRead'>) {
+function Overview({ session, results, log, onDone }: TabProps) {
   const curve = useEventFold(log, () => new Curve());
   return (
     <>
       <SessionDiagnosis session={session} results={results} onDone={onDone} />
-      <Figures job={session} verdict={results?.verdict} curve={curve} proposals={results?.proposals} />
+      <Figures job={session} results={results} curve={curve} proposals={results?.proposals} />
       <VerdictPanel status={session.status} results={results} />
       <CurvePanel curve={curve} points={curve.points} results={results} />
     </>
@@ -128,11 +123,11 @@ function Overview({ session, results, log, onDone }: Omit<TabProps, 'isRead'>) {
 }
 
 /** The candidate and the trace of the address. */
-function Opened({ session }: { session: Session }) {
+function Opened({ session, results }: { session: Session; results: Results | undefined }) {
   const candidate = route.value.query.get('candidate');
   return (
     <>
-      {candidate && <SessionCandidate key={candidate} session={session} candidateId={candidate} />}
+      {candidate && <SessionCandidate key={candidate} session={session} results={results} candidateId={candidate} />}
       <TraceFromAddress jobId={session.job_id} />
     </>
   );

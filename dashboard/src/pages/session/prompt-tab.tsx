@@ -5,7 +5,7 @@ import { numberOf } from '../../data/search.js';
 import type { Results, Session } from '../../data/session/types.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
 import { Prompt } from '../../ui/prompt.js';
-import { reward, shortId } from '../../util/format.js';
+import { shortId } from '../../util/format.js';
 import { here } from '../../util/router.js';
 import { PromptLinks } from '../job/candidate-links.js';
 import { PromptViews } from '../search/changes/views.js';
@@ -46,7 +46,7 @@ function BestPrompt({ session, results, id }: { session: Session; results: Resul
         <>
           <p class="quiet">
             <a href={here({ candidate: id })}>Candidate {numberOf(id)}</a>
-            {candidate.is_baseline && ', the baseline'}, reward {reward(results.best_prompt!.reward)}
+            {candidate.is_baseline && ', the baseline'}
           </p>
           <PromptLinks id={session.session_id} candidateId={id} />
         </>

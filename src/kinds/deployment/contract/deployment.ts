@@ -24,7 +24,7 @@ import { conclusions, intervalSchema, rowsNeededSchema } from '../../../contract
 import { retiresSchema } from '../../../contracts/retirements.js';
 import { seedsSchema } from '../../../contracts/seeds.js';
 import { runAlways, unlessMissing, valueAt, wholeParameter } from '../../../contracts/validation.js';
-import { provenanceSchema } from './snapshot.js';
+import { heldoutRewardSchema, provenanceSchema } from './snapshot.js';
 import { reasonField } from './registry.js';
 import { canarySchema, canaryView } from './canary.js';
 import { servedPolicySchema } from './served-policy.js';
@@ -241,6 +241,9 @@ export const deploymentSchema = z
       deployment_id: z.string().nullable().describe('The deployment whose content it has, or had in part.'),
       reward: provenanceSchema.shape.reward,
       verdict: provenanceSchema.shape.verdict,
+      heldout: heldoutRewardSchema
+        .nullable()
+        .describe('Of the winner of its job on the held-out rows; null: another candidate, or nothing held out.'),
     }),
     gate: gateView.nullable(),
     rollout: canaryView.nullable().describe('null: it has not begun, or there is none.'),

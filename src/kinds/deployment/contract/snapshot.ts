@@ -1,6 +1,6 @@
 /** The immutable content of a deployment. The same JSON is hashed, stored and returned. */
 import { z } from 'zod';
-import { conclusions } from '../../../contracts/search.js';
+import { conclusions, intervalSchema } from '../../../contracts/search.js';
 import { messageSchema, timestamp } from '../../../contracts/common.js';
 import { leverVersionsSchema } from '../../../candidates/contract/levers.js';
 import type { Demo } from '../../../core/prompts/demos.js';
@@ -13,6 +13,15 @@ export const frozenPolicySchema = z
   .meta({ description: 'A model, its provider, and the further fields of its requests.' });
 export type FrozenPolicy = z.infer<typeof frozenPolicySchema>;
 
+export const heldoutRewardSchema = z
+  .object({
+    rows: z.int(),
+    reward: z.number(),
+    interval: intervalSchema.describe('95 %, for unseen rows of the same kind.'),
+    baseline_reward: z.number().describe('Of the baseline on the same rows.'),
+  })
+  .meta({ id: 'HeldOutReward' });
+
 export const provenanceSchema = z.object({
   source: z.enum(['session', 'graph_job', 'messages', 'deployment']),
   job_id: z.string().nullable().describe('The session, graph job or deployment.'),
@@ -24,6 +33,9 @@ export const provenanceSchema = z.object({
       "The candidate's mean on the evaluation seeds of its job at publication; null if messages or policy differ from it.",
     ),
   verdict: z.enum(conclusions).nullable().describe("The job's verdict if the candidate is its best; null otherwise."),
+  heldout: heldoutRewardSchema
+    .optional()
+    .describe("Of the job's winner on the held-out rows; absent: another candidate, nothing held out, or as `reward`."),
 });
 
 const common = {

@@ -61,6 +61,7 @@ export function deploymentView(
       deployment_id: source.kind === 'deployment' ? source.deploymentId : null,
       reward: row.provenance?.reward ?? null,
       verdict: row.provenance?.verdict ?? null,
+      heldout: row.provenance?.heldout ?? null,
     },
     gate: gateView(row, evaluation),
     rollout: canary,

@@ -57,7 +57,7 @@ export interface DeploymentRow extends Omit<Marks, 'name'>, Record<string, unkno
   webhook: WebhookState | null;
   workflowId: string;
   /** Of the snapshot; null until it is published. */
-  provenance: Pick<SnapshotContent['provenance'], 'reward' | 'verdict'> | null;
+  provenance: Pick<SnapshotContent['provenance'], 'reward' | 'verdict' | 'heldout'> | null;
 }
 
 /** A job's status as a deployment status. */

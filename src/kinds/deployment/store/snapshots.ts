@@ -88,6 +88,7 @@ export async function readContent(tx: Tx, source: DeploymentSource): Promise<Sna
       candidate_id: candidateId,
       reward,
       verdict: (isBest && projection.verdict?.verdict) || null,
+      ...(isBest && heldoutOf(projection)),
     },
   };
   if (spec.kind === 'graph') {
@@ -110,6 +111,13 @@ export async function readContent(tx: Tx, source: DeploymentSource): Promise<Sna
   return replaced(content, own ? { ...source, messages: servedMessages(own, isInput) } : source);
 }
 
+/** The winner's reward on the held-out rows; empty: there is none. */
+function heldoutOf({ verdict }: SessionProjection): Pick<SnapshotContent['provenance'], 'heldout'> {
+  if (verdict?.basis !== 'heldout') return {};
+  const { seeds: rows, winner: reward, winnerInterval: interval, baseline } = verdict;
+  return { heldout: { rows, reward, interval, baseline_reward: baseline } };
+}
+
 /** The content of another deployment. */
 async function branched(
   tx: Tx,
@@ -117,20 +125,20 @@ async function branched(
 ): Promise<SnapshotContent | null> {
   const parent = await readSnapshot(tx, snapshotId);
   if (!parent) return null;
-  const { reward, verdict } = parent.content.provenance;
-  const provenance = { source: 'deployment' as const, job_id: deploymentId, candidate_id: null, reward, verdict };
-  const content = { ...parent.content, provenance };
+  const origin = { source: 'deployment' as const, job_id: deploymentId, candidate_id: null };
+  const content = { ...parent.content, provenance: { ...parent.content.provenance, ...origin } };
   return content.kind === 'messages' ? replaced(content, parts) : content;
 }
 
 /** The content with replaced parts; without a reward, since it was not measured. */
 function replaced(content: PromptContent, { messages, policy }: ReplacedParts): PromptContent {
   if (!messages && !policy) return content;
+  const { heldout: _, ...provenance } = content.provenance;
   return {
     ...content,
     ...(messages && { messages, lever_versions: {} }),
     ...(policy && { policy: policyToSnapshot(policy) }),
-    provenance: { ...content.provenance, reward: null, verdict: null },
+    provenance: { ...provenance, reward: null, verdict: null },
   };
 }
 

@@ -166,30 +166,33 @@ describe('creating a deployment', () => {
       { status: 'evaluated', reward: 0.8, generation: 1, parents: [0], text: 'the best' },
     ]);
     const [baseline, best] = [0, 1].map((n) => `cand_${jobId.slice(4)}_${n}`);
+    const interval = { low: 0.7, high: 0.98 };
+    const compared = { seeds: 33, baseline: 0.3, winner: 0.9, winnerInterval: interval };
     await it.http.db.org('default', (tx) =>
       tx.query(`update jobs set projection = $2 where id = $1`, [
         jobId,
-        { bestCandidateId: best, verdict: { verdict: 'better' } },
+        { bestCandidateId: best, verdict: { verdict: 'better', basis: 'heldout', ...compared } },
       ]),
     );
+    const heldout = { rows: 33, reward: 0.9, interval, baseline_reward: 0.3 };
     const measured: unknown[] = [];
     const frozen = async (more = {}) => {
       const { id } = (await from(more)).body;
       const { snapshot_id, source } = (await it.status(id)).body;
-      measured.push([source.reward, source.verdict]);
+      measured.push([source.reward, source.verdict, source.heldout]);
       return (await it.http.call('GET', `${base}/snapshots/${snapshot_id}`)).body;
     };
     expect(await frozen()).toMatchObject({
       messages: [{ role: 'system', content: 'the best' }],
-      provenance: { source: 'session', job_id: jobId, candidate_id: best, reward: 0.8, verdict: 'better' },
+      provenance: { source: 'session', job_id: jobId, candidate_id: best, reward: 0.8, verdict: 'better', heldout },
     });
     expect(await frozen({ candidate_id: baseline })).toMatchObject({
       messages: [{ role: 'system', content: 'the baseline' }],
       provenance: { candidate_id: baseline, reward: 0.2, verdict: null },
     });
     expect(measured).toEqual([
-      [0.8, 'better'],
-      [0.2, null],
+      [0.8, 'better', heldout],
+      [0.2, null, null],
     ]);
     const ended = await createSession(it.http);
     await it.http.call('POST', `/api/v1/online/sessions/${ended}/cancel`);

@@ -2,6 +2,7 @@ import { shortId } from '../../../util/format.js';
 import { link, pageOf } from '../../../util/router.js';
 import { Badge, Loading, Panel, Problem, Time } from '../../../ui/basics.js';
 import { CopyId } from '../../../ui/copy.js';
+import { FirstNumber } from '../../../ui/first-number.js';
 import { Heading } from '../../../ui/heading.js';
 import { ChangesPanel } from './changes-panel.js';
 import { CheckupsPanel } from './checkups-panel.js';
@@ -10,6 +11,7 @@ import { CallPanel } from './call-panel.js';
 import { DeploymentActions } from './actions.js';
 import { DeploymentEvents } from './events.js';
 import { useDeployment } from '../../../data/deployment/follow.js';
+import { rewardOf } from '../../../data/deployment/reward.js';
 import type { Deployment } from '../../../data/deployment/types.js';
 import { ReviewQueuePanel } from './review-panel.js';
 import { RolloutPanel } from './rollout-panel.js';
@@ -85,6 +87,7 @@ function Head({ deployment, onChange }: { deployment: Deployment; onChange: () =
         </Heading>
         <DeploymentActions deployment={deployment} onChange={onChange} />
       </div>
+      <FirstNumber of={rewardOf(deployment)} />
       <p class="quiet">
         Version {version}, <CopyId id={id} />, created <Time at={created} />
         {by && ` by ${by.key_name}`}
@@ -105,7 +108,7 @@ function GatePanel({ deployment: { gate } }: { deployment: Deployment }) {
   return (
     <Panel title="Gate" aside={verdict && <Badge status={gate!.passed ? 'succeeded' : 'failed'} text={verdict} />}>
       {gate === null ? (
-        <p class="quiet">This version went live without a gate.</p>
+        <p class="quiet">This version went live without a gate: nothing compared it with the one before.</p>
       ) : (
         <>
           <p>{demandWords(gate)}</p>

@@ -37,7 +37,7 @@ export function DeploymentStats({ id, isCallable }: { id: string; isCallable: bo
         </Stat>
       )}
       {rewards && (
-        <Stat name="Reward" hint={`Feedback on ${count(rewards.count)} answers; in brackets its 95 % interval.`}>
+        <Stat name="Feedback" hint={`Feedback on ${count(rewards.count)} answers; in brackets its 95 % interval.`}>
           {`${reward(rewards.mean)} (${reward(rewards.interval.low)} to ${reward(rewards.interval.high)})`}
         </Stat>
       )}

@@ -8,6 +8,7 @@ import { Choice } from '../../../ui/choice.js';
 import { Fold } from '../../../ui/fold.js';
 import { route, setQuery } from '../../../util/router.js';
 import { TrafficChart } from './traffic-chart.js';
+import { numbers, Table } from '../../../ui/table.js';
 
 const pollMs = 30_000;
 const hourMs = 3_600_000;
@@ -115,66 +116,50 @@ function Models({ hours }: { hours: HistoryHours }) {
 
 function Periods({ periods, name }: { periods: HistoryHours; name: string }) {
   return (
-    <div class="table-box" tabIndex={0} role="region" aria-label={`The last ${name}`}>
-      <table class="table">
-        <thead>
-          <tr>
-            <th>Begins</th>
-            <th class="number">Requests</th>
-            <th class="number">Errors</th>
-            <th class="number">p50</th>
-            <th class="number">p95</th>
-            <th class="number">Cost</th>
-            <th class="number">Reward</th>
-          </tr>
-        </thead>
-        <tbody>
-          {periods.map(({ start, requests, errors, latency_ms: latency, usage, metrics }) => (
-            <tr key={start}>
-              <td>
-                <Time at={start} />
-              </td>
-              <td class="number">{count(requests)}</td>
-              <td class="number">
-                <span class={errors > 0 ? 'bad' : ''}>{count(errors)}</span>
-              </td>
-              <td class="number">{milliseconds(latency.p50)}</td>
-              <td class="number">{milliseconds(latency.p95)}</td>
-              <td class="number">{dollars(usage.total_cost_usd)}</td>
-              <td class="number">{reward(metrics['reward']?.mean)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label={`The last ${name}`}
+      heads={[
+        'Begins',
+        numbers('Requests'),
+        numbers('Errors'),
+        numbers('p50'),
+        numbers('p95'),
+        numbers('Cost'),
+        numbers('Reward'),
+      ]}
+    >
+      {periods.map(({ start, requests, errors, latency_ms: latency, usage, metrics }) => (
+        <tr key={start}>
+          <td>
+            <Time at={start} />
+          </td>
+          <td class="number">{count(requests)}</td>
+          <td class="number">
+            <span class={errors > 0 ? 'bad' : ''}>{count(errors)}</span>
+          </td>
+          <td class="number">{milliseconds(latency.p50)}</td>
+          <td class="number">{milliseconds(latency.p95)}</td>
+          <td class="number">{dollars(usage.total_cost_usd)}</td>
+          <td class="number">{reward(metrics['reward']?.mean)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
 function Failures({ failures }: { failures: Answer<'listDeploymentFailures'>['data'] }) {
   return (
-    <div class="table-box" tabIndex={0} role="region" aria-label="Table of failed requests">
-      <table class="table">
-        <thead>
-          <tr>
-            <th>Failed</th>
-            <th class="number">Status</th>
-            <th>Code</th>
-            <th>Message</th>
-          </tr>
-        </thead>
-        <tbody>
-          {failures.map(({ answer_id: answerId, at, status, code, message }) => (
-            <tr key={answerId}>
-              <td class="short">
-                <Time at={at} />
-              </td>
-              <td class="number">{status}</td>
-              <td class="mono">{code}</td>
-              <td>{message}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="Table of failed requests" heads={['Failed', numbers('Status'), 'Code', 'Message']}>
+      {failures.map(({ answer_id: answerId, at, status, code, message }) => (
+        <tr key={answerId}>
+          <td class="short">
+            <Time at={at} />
+          </td>
+          <td class="number">{status}</td>
+          <td class="mono">{code}</td>
+          <td>{message}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

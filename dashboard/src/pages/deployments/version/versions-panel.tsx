@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { client } from '../../../data/client.js';
+import { rewardOf } from '../../../data/deployment/reward.js';
 import { useResource } from '../../../data/resource.js';
 import { milliseconds, count, reward, shortId } from '../../../util/format.js';
 import { pageOf } from '../../../util/router.js';
@@ -7,6 +8,7 @@ import { Badge, Panel, Problem, Time } from '../../../ui/basics.js';
 import { useSeen } from '../../../ui/hooks/in-view.js';
 import { NotRead } from './not-read.js';
 import type { Deployment, Listed } from '../../../data/deployment/types.js';
+import { numbers, Table } from '../../../ui/table.js';
 
 const step = 50;
 
@@ -21,26 +23,14 @@ export function VersionsPanel({ shown }: { shown: Deployment }) {
   return (
     <Panel title="Versions">
       <Problem error={error} />
-      <div class="table-box" tabIndex={0} role="region" aria-label="Table of versions">
-        <table class="table">
-          <thead>
-            <tr>
-              <th>Version</th>
-              <th>Status</th>
-              <th class="number">Reward</th>
-              <th>Gate</th>
-              <th class="number">Requests</th>
-              <th class="number">p95</th>
-              <th>Created</th>
-            </tr>
-          </thead>
-          <tbody>
-            {data?.deployments.map((version) => (
-              <VersionRow key={version.id} version={version} isShown={version.id === shown.id} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Table of versions"
+        heads={['Version', 'Status', numbers('Reward'), 'Gate', numbers('Requests'), numbers('p95'), 'Created']}
+      >
+        {data?.deployments.map((version) => (
+          <VersionRow key={version.id} version={version} isShown={version.id === shown.id} />
+        ))}
+      </Table>
       {data?.deployments.length === limit && (
         <button type="button" class="button" onClick={() => setLimit(Math.min(1_000, limit + step))}>
           Show more
@@ -62,7 +52,7 @@ function VersionRow({
     if (!isSeen) return undefined;
     const handle = client.value.deployments.handle(id);
     const [deployment, stats] = await Promise.all([handle.get({ signal }), handle.stats({ signal })]);
-    return { gate: deployment.gate, source: deployment.source, stats };
+    return { gate: deployment.gate, first: rewardOf(deployment), stats };
   });
   return (
     <tr ref={row} aria-current={isShown ? 'true' : undefined}>
@@ -82,7 +72,9 @@ function VersionRow({
           ))}
         <NotRead error={error} />
       </td>
-      <td class="number">{reward(data?.gate?.candidate?.reward ?? data?.source.reward)}</td>
+      <td class="number" title={data?.first?.name}>
+        {reward(data?.first?.reward)}
+      </td>
       <td>{data && gateText(data.gate)}</td>
       <td class="number">{count(data?.stats.requests)}</td>
       <td class="number">{milliseconds(data?.stats.latency_ms.p95)}</td>

@@ -4,7 +4,7 @@ import { setQuery } from '../../../util/router.js';
 import { Loading, Problem } from '../../../ui/basics.js';
 import { Dialog } from '../../../ui/dialog.js';
 import { isActive } from '../../../data/job.js';
-import { numberOf, type CandidateDetail, type Status } from '../../../data/search.js';
+import { numberOf, type CandidateDetail, type Results, type SearchJob } from '../../../data/search.js';
 import { Minibatch } from './minibatch.js';
 import { ReflectionView } from './reflection.js';
 import { Sentences } from './sentences.js';
@@ -15,21 +15,26 @@ const pollMs = 3_000;
 /** A candidate of any search: why it was accepted or rejected, and where it comes from. */
 export function CandidateDialog<Detail extends CandidateDetail>(props: {
   candidateId: string;
-  status: Status;
+  job: SearchJob;
+  results: Results | undefined;
   load: (signal: AbortSignal) => Promise<Detail>;
   /** What the kind of search shows of it, above its test. */
   children: (candidate: Detail) => ComponentChildren;
   belowTest?: (candidate: Detail) => ComponentChildren;
 }) {
-  const { candidateId, status, load, children, belowTest } = props;
-  const { data: candidate, error } = useResource(`candidate ${candidateId}`, load, isActive(status) ? pollMs : null);
+  const { candidateId, job, results, load, children, belowTest } = props;
+  const { data: candidate, error } = useResource(
+    `candidate ${candidateId}`,
+    load,
+    isActive(job.status) ? pollMs : null,
+  );
   return (
     <Dialog title={`Candidate ${numberOf(candidateId)}`} onClose={() => setQuery({ candidate: null })} wide>
       <Problem error={error} />
       {!candidate && !error && <Loading />}
       {candidate && (
         <>
-          <CandidateSummary candidate={candidate} />
+          <CandidateSummary candidate={candidate} job={job} results={results} />
           {children(candidate)}
           <Minibatch candidate={candidate} />
           {belowTest?.(candidate)}

@@ -3,6 +3,7 @@ import { here } from '../../../util/router.js';
 import { Badge } from '../../../ui/basics.js';
 import { numberOf, type CandidateDetail } from '../../../data/search.js';
 import { resultOf, roles, tally, type Tested } from './tested.js';
+import { numbers, Table } from '../../../ui/table.js';
 
 /** The rows on which a candidate was tested against its parent. */
 export function Minibatch({ candidate: { minibatch } }: { candidate: CandidateDetail }) {
@@ -13,24 +14,11 @@ export function Minibatch({ candidate: { minibatch } }: { candidate: CandidateDe
         <h3>Test against the parent</h3>
         <span class="quiet">{tally(minibatch)}</span>
       </header>
-      <div class="table-box" tabIndex={0} role="region" aria-label="Tested rows">
-        <table class="table">
-          <thead>
-            <tr>
-              <th class="number">Row</th>
-              <th>Why</th>
-              <th class="number">Parent</th>
-              <th class="number">Candidate</th>
-              <th>Result</th>
-            </tr>
-          </thead>
-          <tbody>
-            {minibatch.map((tested, n) => (
-              <TestedRow key={n} tested={tested} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Tested rows" heads={[numbers('Row'), 'Why', numbers('Parent'), numbers('Candidate'), 'Result']}>
+        {minibatch.map((tested, n) => (
+          <TestedRow key={n} tested={tested} />
+        ))}
+      </Table>
     </section>
   );
 }

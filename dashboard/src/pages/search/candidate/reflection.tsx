@@ -3,6 +3,7 @@ import { here } from '../../../util/router.js';
 import { Badge } from '../../../ui/basics.js';
 import { Fold } from '../../../ui/fold.js';
 import type { CandidateDetail } from '../../../data/search.js';
+import { numbers, Table } from '../../../ui/table.js';
 
 type Reflection = NonNullable<CandidateDetail['reflection']>;
 type Attempt = Reflection['attempts'][number];
@@ -30,30 +31,19 @@ export function ReflectionView({ candidate: { reflection } }: { candidate: Candi
 
 function Examples({ examples }: { examples: Reflection['examples'] }) {
   return (
-    <div class="table-box" tabIndex={0} role="region" aria-label="Examples">
-      <table class="table">
-        <thead>
-          <tr>
-            <th class="number">Row</th>
-            <th class="number">Reward</th>
-            <th>Feedback</th>
-          </tr>
-        </thead>
-        <tbody>
-          {examples.map(({ rollout_id: rollout, seed, reward: value, feedback }) => (
-            <tr key={rollout}>
-              <td class="number">
-                <a href={here({ trace: rollout })}>{seed ?? 'trace'}</a>
-              </td>
-              <td class="number">{reward(value)}</td>
-              <td>
-                <pre>{feedback}</pre>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="Examples" heads={[numbers('Row'), numbers('Reward'), 'Feedback']}>
+      {examples.map(({ rollout_id: rollout, seed, reward: value, feedback }) => (
+        <tr key={rollout}>
+          <td class="number">
+            <a href={here({ trace: rollout })}>{seed ?? 'trace'}</a>
+          </td>
+          <td class="number">{reward(value)}</td>
+          <td>
+            <pre>{feedback}</pre>
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

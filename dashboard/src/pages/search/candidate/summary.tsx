@@ -3,10 +3,13 @@ import { here } from '../../../util/router.js';
 import { CopyId } from '../../../ui/copy.js';
 import { UnseenRows } from '../../../ui/interval-bar.js';
 import { Badge, Stat, Stats, Tag } from '../../../ui/basics.js';
-import { numberOf, type CandidateDetail } from '../../../data/search.js';
+import { estimateName, heldoutOf } from '../../../data/first-reward.js';
+import { numberOf, type CandidateDetail, type Results, type SearchJob } from '../../../data/search.js';
 
 /** What became of a candidate, where it comes from, and its figures. */
-export function CandidateSummary({ candidate }: { candidate: CandidateDetail }) {
+export function CandidateSummary(props: { candidate: CandidateDetail; job: SearchJob; results: Results | undefined }) {
+  const { candidate, job, results } = props;
+  const heldout = heldoutOf(results, candidate.candidate_id);
   const { decision, status } = candidate;
   const outcome = status === 'proposed' ? decision.outcome : status;
   return (
@@ -31,7 +34,13 @@ export function CandidateSummary({ candidate }: { candidate: CandidateDetail }) 
       </p>
       <p class="verdict">{decision.message}</p>
       <Stats>
-        <Stat name="Reward" hint="Mean over the evaluation rows">
+        {heldout && (
+          <Stat name={heldout.name}>
+            {reward(heldout.reward)}
+            <UnseenRows interval={heldout.interval} />
+          </Stat>
+        )}
+        <Stat name={estimateName(job)}>
           {reward(candidate.reward)}
           <UnseenRows interval={candidate.reward_interval} />
         </Stat>

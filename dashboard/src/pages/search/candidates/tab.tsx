@@ -5,7 +5,7 @@ import { useResource } from '../../../data/resource.js';
 import { count, words } from '../../../util/format.js';
 import { route, setQuery } from '../../../util/router.js';
 import { Empty, Loading, Problem } from '../../../ui/basics.js';
-import type { Candidate, Status } from '../../../data/search.js';
+import type { Candidate, Results, SearchJob } from '../../../data/search.js';
 import { CandidatesTable } from './table.js';
 
 const settleMs = 1_500;
@@ -21,16 +21,17 @@ export class Changes implements EventFold {
 
 /** All candidates of a search; read again when events tell of changes. */
 export function CandidatesTab(props: {
-  id: string;
-  status: Status;
+  job: SearchJob;
+  results: Results | undefined;
   bestId: string | null;
   log: EventLog;
   load: (id: string, signal: AbortSignal) => Promise<Candidate[]>;
 }) {
-  const { id, log, load, bestId } = props;
+  const { job, results, log, load, bestId } = props;
+  const { job_id: id } = job;
   const { data: candidates, error, reload } = useResource(`candidates ${id}`, (signal) => load(id, signal));
   const { times } = useEventFold(log, () => new Changes());
-  useReloads(times, props.status, reload);
+  useReloads(times, job.status, reload);
   const status = route.value.query.get('status');
   const shown = useMemo(
     () => candidates?.filter((candidate) => status === null || kindOf(candidate) === status),
@@ -49,7 +50,7 @@ export function CandidatesTab(props: {
               {count(shown.length)} {shown.length === 1 ? 'candidate' : 'candidates'}
             </span>
           </div>
-          <CandidatesTable candidates={shown} bestId={bestId} />
+          <CandidatesTable candidates={shown} bestId={bestId} job={job} results={results} />
         </>
       )}
     </section>

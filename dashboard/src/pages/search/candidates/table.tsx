@@ -3,16 +3,25 @@ import { count, reward } from '../../../util/format.js';
 import { here, route, setQuery } from '../../../util/router.js';
 import { Badge, Tag } from '../../../ui/basics.js';
 import { VirtualList } from '../../../ui/virtual-list.js';
-import { numberOf, type Candidate } from '../../../data/search.js';
+import { estimateName, heldoutOf } from '../../../data/first-reward.js';
+import { numberOf, type Candidate, type Results, type SearchJob } from '../../../data/search.js';
 import { sorted, sortOf, textOf, type SortKey } from './sort.js';
 
-const columns: { key: SortKey | null; name: string; isNumber?: boolean }[] = [
+interface ColumnHead {
+  key: SortKey | null;
+  name: string;
+  isNumber?: boolean;
+  title?: string;
+}
+
+const columnsOf = (job: SearchJob): ColumnHead[] => [
   { key: 'number', name: 'Candidate' },
-  { key: 'generation', name: 'Gen', isNumber: true },
+  { key: 'generation', name: 'Gen', isNumber: true, title: 'Generation: the round of the search' },
   { key: 'status', name: 'Status' },
-  { key: 'reward', name: 'Reward', isNumber: true },
-  { key: 'estimate', name: 'Estimated', isNumber: true },
-  { key: 'avg_reward', name: 'All answers', isNumber: true },
+  { key: null, name: 'Held out', isNumber: true, title: 'Reward on held-out rows, of the winner and the baseline' },
+  { key: 'reward', name: 'Estimate', isNumber: true, title: estimateName(job) },
+  { key: 'estimate', name: 'At acceptance', isNumber: true, title: 'The estimate when it was accepted' },
+  { key: 'avg_reward', name: 'All answers', isNumber: true, title: 'Mean over all its answers, tests included' },
   { key: 'rollouts', name: 'Answers', isNumber: true },
   { key: null, name: 'Decision' },
   { key: null, name: 'Parents' },
@@ -22,7 +31,13 @@ const rowHeight = 37;
 const scrollBar = 18;
 
 /** The candidates, sorted by the column of the address. */
-export function CandidatesTable({ candidates, bestId }: { candidates: Candidate[]; bestId: string | null }) {
+export function CandidatesTable(props: {
+  candidates: Candidate[];
+  bestId: string | null;
+  job: SearchJob;
+  results: Results | undefined;
+}) {
+  const { candidates, bestId, job, results } = props;
   const sort = sortOf(route.value.query.get('sort'));
   const { key, isDescending } = sort;
   const rows = useMemo(() => sorted(candidates, { key, isDescending }), [candidates, key, isDescending]);
@@ -34,10 +49,11 @@ export function CandidatesTable({ candidates, bestId }: { candidates: Candidate[
         rowHeight={rowHeight}
         label="Table of candidates"
         height={`min(70vh, ${(rows.length + 1) * rowHeight + scrollBar}px)`}
-        head={columns.map(({ key, name, isNumber }) => (
+        head={columnsOf(job).map(({ key, name, isNumber, title }) => (
           <div
             key={name}
             role="columnheader"
+            title={title}
             class={isNumber ? 'number' : ''}
             aria-sort={key === sort.key ? (sort.isDescending ? 'descending' : 'ascending') : undefined}
           >
@@ -45,7 +61,12 @@ export function CandidatesTable({ candidates, bestId }: { candidates: Candidate[
           </div>
         ))}
         row={(index) => (
-          <CandidateCells candidate={rows[index]!} isBest={rows[index]!.candidate_id === bestId} hasBar={!isWide} />
+          <CandidateCells
+            candidate={rows[index]!}
+            isBest={rows[index]!.candidate_id === bestId}
+            heldout={heldoutOf(results, rows[index]!.candidate_id)?.reward ?? null}
+            hasBar={!isWide}
+          />
         )}
       />
     </div>
@@ -65,8 +86,8 @@ function SortButton({ sortKey, name }: { sortKey: SortKey; name: string }) {
   );
 }
 
-function CandidateCells(props: { candidate: Candidate; isBest: boolean; hasBar: boolean }) {
-  const { candidate, isBest, hasBar } = props;
+function CandidateCells(props: { candidate: Candidate; isBest: boolean; heldout: number | null; hasBar: boolean }) {
+  const { candidate, isBest, heldout, hasBar } = props;
   const { decision, candidate_id: id } = candidate;
   return (
     <>
@@ -82,6 +103,9 @@ function CandidateCells(props: { candidate: Candidate; isBest: boolean; hasBar: 
       </div>
       <div role="cell">
         <Badge status={candidate.status === 'proposed' ? decision.outcome : candidate.status} />
+      </div>
+      <div role="cell" class="number">
+        {heldout !== null && <strong>{reward(heldout)}</strong>}
       </div>
       <div role="cell" class="number">
         {hasBar && candidate.reward !== null && <Bar share={candidate.reward} />}

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { client } from '../../../data/client.js';
+import type { Diagnosis } from '../../../data/diagnosis.js';
 import { unknown } from '../../../util/format.js';
 import { Field } from '../../../ui/basics.js';
 import type { DialogProps } from './props.js';
@@ -26,6 +27,12 @@ function limitsOf({ budget, algorithm, progress }: Session): LimitField[] {
     { name: 'max_minutes', label: 'Minutes', present: budget.max_minutes, isWhole: false },
     steps,
   ];
+}
+
+/** The totals that a diagnosis advises. */
+export function extensionOf(diagnosis: Diagnosis | null | undefined): Partial<Record<Limit, string>> {
+  const { limit, to } = diagnosis?.action ?? {};
+  return limit ? { [limit]: String(to) } : {};
 }
 
 /** New totals for a session that has ended; `totals` are filled in. */

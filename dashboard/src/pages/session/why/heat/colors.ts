@@ -24,8 +24,10 @@ export function colorOf(value: number, low: number, high: number): Rgb {
 
 const css = (color: Rgb): string => `rgb(${color.join(' ')})`;
 
+const [low, middle, high] = stops.map(css) as [string, string, string];
+
 /** The legend's colors, as CSS. */
-export const legend = { scale: `linear-gradient(90deg, ${stops.map(css).join(', ')})`, failed: css(failedColor) };
+export const legend = { low, middle, high, failed: css(failedColor) };
 
 /** One pixel per cell; missing cells are transparent. */
 export function pixelsOf(matrix: RewardMatrix, { rows, columns }: Order): Uint8ClampedArray<ArrayBuffer> {

@@ -87,7 +87,7 @@ function Said({ matrix, order, place }: { matrix: RewardMatrix; order: Order; pl
             reward <strong>{reward(cell.reward)}</strong>
           </>
         ))}
-      {cell && cell.succeeded > 1 && `, the mean of ${cell.succeeded} rollouts`}
+      {cell && cell.succeeded > 1 && `, the mean of ${cell.succeeded} answers`}
       {cell && cell.failed > 0 && cell.succeeded > 0 && `, ${cell.failed} failed`}
     </>
   );

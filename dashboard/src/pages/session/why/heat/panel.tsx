@@ -36,28 +36,36 @@ export function HeatPanel(props: { session: Session; candidates: readonly Candid
   return (
     <Panel title="Rewards by row" aside={<Choice label="Rows" value={shown} options={rowsNames} onChange={setShown} />}>
       <p class="how">
-        Each line is a row, the hardest at the top; each column is a candidate, the best at the left. A line of one
-        color across is a row that no prompt changes; a change of color within a row is what a prompt won or lost. Arrow
-        keys move, Enter or a click opens the trace.
+        Each line is a row, the hardest at the top; each column is a candidate, the best at the left. A change of color
+        within a row is what a prompt won or lost. Arrow keys move, Enter or a click opens the trace.
       </p>
-      {isEmpty ? <Empty>No finished rollouts on these rows.</Empty> : <HeatMap matrix={matrix} order={order} />}
-      <Legend matrix={matrix} />
+      <div class="heat-part">
+        <Legend matrix={matrix} />
+        <div>{isEmpty ? <Empty>No answers on these rows.</Empty> : <HeatMap matrix={matrix} order={order} />}</div>
+      </div>
     </Panel>
   );
 }
 
 function Legend({ matrix }: { matrix: RewardMatrix }) {
+  const { low, high, failures } = matrix;
+  const keys: [color: string, words: string][] = [
+    [legend.high, `better: ${reward(high)}`],
+    [legend.middle, 'between'],
+    [legend.low, `worse: ${reward(low)}`],
+    [legend.failed, `failed (${count(failures)})`],
+  ];
   return (
-    <ul class="why-legend">
-      <li>
-        {reward(matrix.low)} <span class="heat-scale" style={{ background: legend.scale }} /> {reward(matrix.high)}
-      </li>
-      <li>
-        <span class="heat-key" style={{ background: legend.failed }} /> failed ({count(matrix.failures)} rollouts)
-      </li>
+    <ul class="why-legend heat-legend" aria-label="Colors">
+      {keys.map(([color, words]) => (
+        <li key={words}>
+          <span class="heat-key" style={{ background: color }} /> {words}
+        </li>
+      ))}
       <li>
         <span class="heat-key heat-missing" /> not run
       </li>
+      <li>one color across: the same with every prompt</li>
     </ul>
   );
 }

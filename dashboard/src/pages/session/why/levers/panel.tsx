@@ -21,9 +21,9 @@ export function LeversPanel({ jobId, levers }: { jobId: string; levers: readonly
   if (lever === undefined) return null;
   return (
     <Panel
-      title="Levers"
+      title="What the search changed"
       aside={
-        <select aria-label="Lever" value={lever.lever_id} onChange={(event) => setChosen(event.currentTarget.value)}>
+        <select aria-label="Text" value={lever.lever_id} onChange={(event) => setChosen(event.currentTarget.value)}>
           {known.map(({ lever_id: id, component }) => (
             <option key={id} value={id}>
               {component ?? 'Whole prompt'}
@@ -33,8 +33,8 @@ export function LeversPanel({ jobId, levers }: { jobId: string; levers: readonly
       }
     >
       <p class="how">
-        A lever is a text that the search may change; 0 is the baseline's. Each version has its time and the candidates
-        that have it. The text shows what the second version adds to the first, and what it drops.
+        Each text that the search may change has versions; 0 is the baseline's. A version has its time and the
+        candidates that have it. Below is what the second version adds to the first, and what it drops.
       </p>
       <Versions key={lever.lever_id} jobId={jobId} lever={lever} />
     </Panel>

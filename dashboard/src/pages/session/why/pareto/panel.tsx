@@ -22,11 +22,11 @@ export function ParetoPanel(props: {
   const { unit, points } = useMemo(() => pointsOf(candidates, frames, pareto.front), [candidates, frames, pareto]);
   const seeds = useMemo(() => pareto.seeds.toSorted(byNeed), [pareto]);
   return (
-    <Panel title="Pareto front">
+    <Panel title="Best on some rows, and what it costs">
       <p class="how">
-        A candidate is on the front if it is best on a row and no other is at least as good everywhere. Up is a higher
-        reward, left is a cheaper rollout; the line joins the candidates that no cheaper one equals. In the list, rows
-        that few candidates solve come first: their holders are worth keeping.
+        The Pareto front: candidates that are best on a row, while no other is at least as good everywhere. Up is a
+        higher reward, left is a cheaper answer; the line joins the candidates that no cheaper one equals. In the list,
+        rows that few candidates solve come first: who solves them is worth keeping.
       </p>
       <div class="grid">
         {points.length === 0 ? <Empty>No candidate is evaluated yet.</Empty> : <Scatter points={points} unit={unit} />}

@@ -17,16 +17,16 @@ export function Scatter({ points, unit }: { points: readonly Point[]; unit: Unit
     worth: point.reward,
     isFront: point.isFront,
     href: here({ candidate: point.candidateId }),
-    label: `Candidate ${numberOf(point.candidateId).slice(1)}, reward ${reward(point.reward)}, ${costOf(point.cost, unit)} per rollout${point.isFront ? ', on the front' : ''}`,
+    label: `Candidate ${numberOf(point.candidateId).slice(1)}, reward ${reward(point.reward)}, ${costOf(point.cost, unit)} per answer${point.isFront ? ', on the front' : ''}`,
     name: numberOf(point.candidateId),
   });
   return (
     <ScatterOf
-      label="Reward and cost per rollout of the evaluated candidates"
+      label="Reward and cost per answer of the evaluated candidates"
       points={points.map(shownOf)}
       line={tradeOff(points).map(shownOf)}
       range={rewardRange(Math.min(...all), Math.max(...all))}
-      axis="Cost per rollout"
+      axis="Cost per answer"
       worthText={reward}
       costText={(cost) => costOf(cost, unit)}
     />

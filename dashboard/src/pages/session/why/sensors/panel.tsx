@@ -36,14 +36,14 @@ const rounded: Say = (value) => count(value === null || value === undefined ? va
 export function SensorsPanel({ frames, levers }: { frames: readonly SensorFrame[]; levers: readonly Lever[] }) {
   const charts = useMemo(() => chartsOf(frames, levers), [frames, levers]);
   return (
-    <Panel title="Sensors over time">
+    <Panel title="What the search measured">
       <p class="how">
-        Each point is a sensor frame: the rollouts of a candidate in one step of the search, from the first to the last.
-        All charts have the same axis, and the pointer marks the same frame in each. A drop of success or a jump of
-        latency across candidates is the container's or the model's doing, not the prompt's.
+        Each point is one step of the search: the answers of a candidate, from the first step to the last. All charts
+        have the same axis, and the pointer marks the same step in each. A drop of success or a jump of latency across
+        candidates is the model's or the container's doing, not the prompt's.
       </p>
       {frames.length === 0 ? (
-        <Empty>No sensor frames yet.</Empty>
+        <Empty>Nothing is measured yet.</Empty>
       ) : (
         <div class="smalls">
           {charts.map((chart) => (
@@ -75,18 +75,18 @@ function chartsOf(frames: readonly SensorFrame[], levers: readonly Lever[]): Sma
         { name: 'p95', values: series.p95 },
       ],
     },
-    { title: 'Concurrent rollouts', say: rounded, lines: [{ name: 'rollouts', values: series.concurrency }] },
+    { title: 'Answers at a time', say: rounded, lines: [{ name: 'answers', values: series.concurrency }] },
     {
-      title: 'Tokens per rollout',
+      title: 'Tokens per answer',
       say: rounded,
       lines: [
         { name: 'prompt', values: series.promptTokens },
         { name: 'completion', values: series.completionTokens },
       ],
     },
-    { title: 'Cost of the frame', say: dollars, range: costRange, lines: [{ name: 'dollars', values: series.cost }] },
+    { title: 'Cost of the step', say: dollars, range: costRange, lines: [{ name: 'dollars', values: series.cost }] },
     {
-      title: 'Lever versions',
+      title: 'Versions of the texts',
       say: rounded,
       lines: shown.map((lever) => ({ name: lever.component ?? 'prompt', values: versionsOf(frames, lever.lever_id) })),
     },
@@ -105,7 +105,7 @@ function SmallChart({ chart, frames }: { chart: Small; frames: readonly SensorFr
     <figure class="small">
       <figcaption>{title}</figcaption>
       <Chart
-        label={`${title} of ${frames.length} frames; last: ${last}`}
+        label={`${title} of ${frames.length} steps; last: ${last}`}
         options={options}
         data={data}
         height={chartHeight}
@@ -126,7 +126,7 @@ function optionsOf({ say, lines, range }: Small, latest: { frames: readonly Sens
     cursor: { y: false, drag: { x: true, y: false }, sync: { key: 'sensors' } },
     axes: [rule({ size: 26 }), rule({ size: fitted, values: (_, ticks) => ticks.map((tick) => say(tick)) })],
     series: [
-      { label: 'Frame', value: (_plot, _x, _series, index) => frameAt(index) },
+      { label: 'Step', value: (_plot, _x, _series, index) => frameAt(index) },
       ...lines.map(({ name }, n) => {
         const { color: look, dash } = looks[n % looks.length]!;
         return line(name, look, 1.5, {
