@@ -19,6 +19,7 @@ import * as overload from './rows/overload.js';
 import * as overhead from './rows/overhead.js';
 import * as portkey from './rows/portkey.js';
 import * as proxy from './rows/proxy.js';
+import * as rowReads from './rows/row-reads.js';
 import * as serving from './rows/serving.js';
 import * as sse from './rows/sse.js';
 import * as strangers from './rows/strangers.js';
@@ -50,6 +51,7 @@ export const rows: readonly (Rows & { onRequest?: true })[] = [
   { name: 'strangers', run: strangers.run, seconds: 300 },
   { name: 'overload', run: overload.run, seconds: 300 },
   { name: 'graph', run: graph.run, seconds: 300 },
+  { name: 'row-reads', run: rowReads.run, seconds: 300, onRequest: true },
   { name: 'dashboard', run: dashboard.run, seconds: 300, onRequest: true },
   ...growth.groups.map((group) => ({ ...group, onRequest: true as const })),
 ];

@@ -1,40 +1,36 @@
 /** The columns of a comparison of several. */
-import { compareWithBaseline, type Column, type ComparedPair } from '../../core/comparisons/columns.js';
+import type { Column } from '../../core/comparisons/columns.js';
 import { instancesProblem } from '../../core/jobs/instances.js';
 import type { Tx } from '../../platform/db/db.js';
 import { refuse } from '../../platform/http/server/errors.js';
-import { readSeedMeans } from '../../rollouts/store/by-seed.js';
 import { readCompared, readSelected, type Compared } from './compared.js';
 
-export interface ReadColumn extends Compared, Column {
-  /** The rollout that is shown of a seed. */
-  shown: ReadonlyMap<number, string>;
-}
-
-export interface Columns {
-  columns: ReadColumn[];
-  /** Its place. */
+interface Columns<Measured> {
+  columns: ReadColumn<Measured>[];
+  /** The place of the baseline. */
   baseline: number;
-  /** Of each column with the baseline. */
-  pairs: (ComparedPair | null)[];
 }
 
-/** Throws if an id is unknown, has no rollouts, or runs other instances than the baseline. */
-export async function readColumns(
+export type ReadColumn<Measured> = Compared & Pick<Column, 'isSelected'> & Measured;
+
+/**
+ * The columns of a comparison with what is measured of each. Throws if an id is unknown, has no
+ * rollouts, or runs other instances than the baseline.
+ */
+export async function readColumns<Measured>(
   tx: Tx,
   { ids, baseline: pinned = ids[0]! }: { ids: readonly string[]; baseline?: string | undefined },
-  withCosts: boolean,
-): Promise<Columns> {
+  measure: (compared: Compared) => Promise<Measured>,
+): Promise<Columns<Measured>> {
   const baseline = placeOf(ids, 'baseline', pinned);
-  const columns: ReadColumn[] = [];
+  const columns: ReadColumn<Measured>[] = [];
   for (const id of ids) {
     const compared = await readCompared(tx, 'ids', id);
     const isSelected = await readSelected(tx, compared);
-    const { means, failed, shown } = await readSeedMeans(tx, compared.jobId, compared.candidateId, withCosts);
-    columns.push({ ...compared, isSelected, means, failed: new Set(failed), shown });
+    columns.push({ ...compared, isSelected, ...(await measure(compared)) });
   }
   for (const column of columns) checkInstances(columns[baseline]!, column);
-  return { columns, baseline, pairs: compareWithBaseline(columns, baseline) };
+  return { columns, baseline };
 }
 
 /** The place of an id among the columns. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { readPromptTokens } from '../../candidates/store/candidates.js';
-import { compareAll, type ComparedPair } from '../../core/comparisons/columns.js';
+import { compareAll, compareWithBaseline, type Column, type ComparedPair } from '../../core/comparisons/columns.js';
 import { groupSearches, requestKey, spreadBetween, type SearchGroup } from '../../core/comparisons/groups.js';
 import { promptTokens } from '../../core/prompts/length.js';
 import { sideOf } from '../../core/search/comparison.js';
@@ -10,9 +10,19 @@ import type { App, HttpDeps } from '../../platform/http/deps.js';
 import { problems } from '../../platform/http/server/schema.js';
 import { manyQuerySchema, manySchema } from '../contract/many.js';
 import { candidateOf } from './compared.js';
-import { readColumns, type Columns, type ReadColumn } from './columns.js';
+import { readColumns, type ReadColumn } from './columns.js';
+import { readSeedMeans } from '../../rollouts/store/by-seed.js';
 
 type Many = z.output<typeof manySchema>;
+type MeansColumn = ReadColumn<Pick<Column, 'means' | 'failed'>>;
+
+interface ReadMany {
+  columns: MeansColumn[];
+  /** The place of the baseline. */
+  baseline: number;
+  /** Of each column with the baseline. */
+  pairs: (ComparedPair | null)[];
+}
 
 /** Several candidates beside one of them. */
 export function registerCompareMany(app: App, { db }: HttpDeps): void {
@@ -34,8 +44,12 @@ export function registerCompareMany(app: App, { db }: HttpDeps): void {
 }
 
 async function readMany(tx: Tx, query: z.output<typeof manyQuerySchema>): Promise<Many> {
-  const read = await readColumns(tx, query, true);
-  const { columns, baseline, pairs } = read;
+  const { columns, baseline } = await readColumns(tx, query, async ({ jobId, candidateId }) => {
+    const { means, failed } = await readSeedMeans(tx, jobId, candidateId);
+    return { means, failed: new Set(failed) };
+  });
+  const read: ReadMany = { columns, baseline, pairs: compareWithBaseline(columns, baseline) };
+  const { pairs } = read;
   const groups = await readGroups(tx, read);
   const lengths = await readLengths(tx, columns);
   return {
@@ -54,10 +68,10 @@ async function readMany(tx: Tx, query: z.output<typeof manyQuerySchema>): Promis
 }
 
 function columnView(
-  column: ReadColumn,
+  column: MeansColumn,
   at: number,
   tokens: number | null,
-  { columns, baseline, pairs }: Columns,
+  { columns, baseline, pairs }: ReadMany,
   groups: readonly SearchGroup[],
 ): Many['columns'][number] {
   const pair = pairs[at] ?? null;
@@ -84,7 +98,11 @@ function columnView(
   };
 }
 
-function pairView({ verdict, p, corrected, conclusion, won, lost, tied }: ComparedPair, a: ReadColumn, b: ReadColumn) {
+function pairView(
+  { verdict, p, corrected, conclusion, won, lost, tied }: ComparedPair,
+  a: MeansColumn,
+  b: MeansColumn,
+) {
   const { low, high, difference, basis, seeds, rowsNeeded } = verdict;
   return {
     seeds_in_common: [...a.means.keys()].filter((seed) => b.means.has(seed)).length,
@@ -102,7 +120,7 @@ function pairView({ verdict, p, corrected, conclusion, won, lost, tied }: Compar
 }
 
 /** Columns that are searches of one request. */
-async function readGroups(tx: Tx, { columns, baseline, pairs }: Columns): Promise<SearchGroup[]> {
+async function readGroups(tx: Tx, { columns, baseline, pairs }: ReadMany): Promise<SearchGroup[]> {
   const searches = [];
   for (const [column, { kind, jobId, spec }] of columns.entries()) {
     const difference = column === baseline ? 0 : pairs[column]?.verdict.difference;
@@ -114,7 +132,7 @@ async function readGroups(tx: Tx, { columns, baseline, pairs }: Columns): Promis
 }
 
 /** The length of each prompt in estimated tokens; null: none is on record, or a graph. */
-async function readLengths(tx: Tx, columns: readonly ReadColumn[]): Promise<(number | null)[]> {
+async function readLengths(tx: Tx, columns: readonly MeansColumn[]): Promise<(number | null)[]> {
   const ofSearches = await readPromptTokens(
     tx,
     columns.flatMap(({ spec, candidateId }) => (spec.kind === 'session' && candidateId ? [candidateId] : [])),

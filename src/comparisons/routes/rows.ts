@@ -5,15 +5,20 @@ import {
   rowFilters,
   type ComparedRow,
   type RowFilterName,
+  type RowsColumn,
 } from '../../core/comparisons/rows.js';
 import type { RowsSpec } from '../../core/jobs/spec.js';
+import { mean } from '../../core/math/rewards.js';
+import { runsBySeed } from '../../core/rows/collect.js';
 import type { Tx } from '../../platform/db/db.js';
 import type { App, HttpDeps } from '../../platform/http/deps.js';
 import { numberedPage, parseSeedCursor } from '../../platform/http/server/pages.js';
 import { problems } from '../../platform/http/server/schema.js';
-import { readFilterTexts, readRowTexts, readRunTexts, type RunTexts } from '../../rows/store/texts.js';
+import { readRowTexts, readSeedsWithPart, readRunTexts, type RunTexts } from '../../rows/store/texts.js';
 import { storableText } from '../../util/text.js';
 import { comparedRowsQuerySchema, comparedRowsSchema } from '../contract/many.js';
+import { readRuns } from '../../rows/store/runs.js';
+import type { Compared } from './compared.js';
 import { placeOf, readColumns, type ReadColumn } from './columns.js';
 
 type Page = z.output<typeof comparedRowsSchema>;
@@ -40,8 +45,8 @@ async function readPage(tx: Tx, query: z.output<typeof comparedRowsQuerySchema>)
   const { ids, outcome, q, limit } = query;
   const after = parseSeedCursor(query.cursor);
   const column = query.column === undefined ? null : placeOf(ids, 'column', query.column);
-  const { columns, baseline, pairs } = await readColumns(tx, query, false);
-  const all = comparedRows(columns, baseline, pairs);
+  const { columns, baseline } = await readColumns(tx, query, (compared) => readRewards(tx, compared));
+  const all = comparedRows(columns, baseline);
   const wanted = outcome === undefined ? all : all.filter((row) => hasOutcome(row, outcome, column));
   const passing = q === undefined ? wanted : await withPart(tx, columns, baseline, wanted, storableText(q));
   const page = passing.filter(({ seed }) => seed > after).slice(0, limit + 1);
@@ -60,13 +65,31 @@ async function readPage(tx: Tx, query: z.output<typeof comparedRowsQuerySchema>)
   };
 }
 
+type Rewards = Pick<RowsColumn, 'rewards' | 'failed'> & {
+  /** The rollout that is shown of a seed. */
+  shown: ReadonlyMap<number, string>;
+};
+type RewardsColumn = ReadColumn<Rewards>;
+
+async function readRewards(tx: Tx, { jobId, candidateId }: Compared): Promise<Rewards> {
+  const seeds = [...runsBySeed(await readRuns(tx, jobId, candidateId))];
+  const means = seeds.map(([seed, { rewards }]) => ({ seed, reward: mean(rewards) }));
+  return {
+    rewards: new Map(
+      means.flatMap(({ seed, reward }): [number, number][] => (reward === null ? [] : [[seed, reward]])),
+    ),
+    failed: new Set(means.flatMap(({ seed, reward }) => (reward === null ? [seed] : []))),
+    shown: new Map(seeds.map(([seed, { shown }]) => [seed, shown])),
+  };
+}
+
 /** Where the texts of rows are. */
-const sourceOf = ({ spec }: ReadColumn): RowsSpec | null => ('rows' in spec ? (spec.rows ?? null) : null);
+const sourceOf = ({ spec }: RewardsColumn): RowsSpec | null => ('rows' in spec ? (spec.rows ?? null) : null);
 
 /** The rows of which a text has a part. A column looks only at rows that were not found before. */
 async function withPart(
   tx: Tx,
-  columns: readonly ReadColumn[],
+  columns: readonly RewardsColumn[],
   baseline: number,
   rows: readonly ComparedRow[],
   part: string,
@@ -77,8 +100,7 @@ async function withPart(
     const looked = rows
       .filter(({ seed }) => !found.has(seed))
       .map(({ seed }) => ({ seed, rolloutId: column.shown.get(seed) ?? null }));
-    const texts = await readFilterTexts(tx, column.jobId, sourceOf(column), looked, part);
-    for (const { seed, hasPart } of texts) if (hasPart) found.add(seed);
+    for (const seed of await readSeedsWithPart(tx, column.jobId, sourceOf(column), looked, part)) found.add(seed);
   }
   return rows.filter(({ seed }) => found.has(seed));
 }
@@ -91,7 +113,7 @@ interface Texts {
 
 async function readTexts(
   tx: Tx,
-  columns: readonly ReadColumn[],
+  columns: readonly RewardsColumn[],
   baseline: number,
   page: readonly ComparedRow[],
 ): Promise<Texts> {
@@ -108,7 +130,7 @@ async function readTexts(
 
 function rowView(
   { seed, cells }: ComparedRow,
-  columns: readonly ReadColumn[],
+  columns: readonly RewardsColumn[],
   { rows, runs }: Texts,
 ): Page['data'][number] {
   const texts = rows.get(seed);

@@ -1,6 +1,6 @@
 /** The rows behind the counts of a comparison with a baseline. */
 import { exceeds } from '../math/rewards.js';
-import type { Column, ComparedPair } from './columns.js';
+import { comparedSeeds } from '../search/comparison.js';
 
 /**
  * How a column does on a row beside the baseline. `left_out`: it ran, and the row does not count,
@@ -21,26 +21,37 @@ export interface ComparedRow {
   cells: (RowCell | null)[];
 }
 
-/** Rows that count in any of the pairs, or on which a column failed, by seed. */
-export function comparedRows(
-  columns: readonly Column[],
-  baseline: number,
-  pairs: readonly (ComparedPair | null)[],
-): ComparedRow[] {
-  const counted = pairs.map((pair) => new Set(pair?.seeds));
+/** What is known of a candidate's rewards. */
+export interface RowsColumn {
+  /** Means by seed. */
+  rewards: ReadonlyMap<number, number>;
+  /** Seeds on which every rollout failed. */
+  failed: ReadonlySet<number>;
+  /** Whether its search selected on a seed. */
+  isSelected(seed: number): boolean;
+}
+
+/** Rows that count in any pair with the baseline, or on which a column failed, by seed. */
+export function comparedRows(columns: readonly RowsColumn[], baseline: number): ComparedRow[] {
+  const counted = columns.map(
+    (_, at) => new Set(at === baseline ? null : countedSeeds(columns[baseline]!, columns[at]!)),
+  );
   const seeds = new Set([...counted.flatMap((of) => [...of]), ...columns.flatMap(({ failed }) => [...failed])]);
   const cellOf = (seed: number, at: number): RowCell | null => {
-    const { means, failed } = columns[at]!;
-    const reward = means.get(seed)?.reward ?? null;
+    const { rewards, failed } = columns[at]!;
+    const reward = rewards.get(seed) ?? null;
     if (reward === null) return failed.has(seed) ? { outcome: 'failed', reward } : null;
     if (at === baseline) return { outcome: 'baseline', reward };
     if (!counted[at]!.has(seed)) return { outcome: 'left_out', reward };
-    return { outcome: outcomeOf(reward, columns[baseline]!.means.get(seed)!.reward), reward };
+    return { outcome: outcomeOf(reward, columns[baseline]!.rewards.get(seed)!), reward };
   };
   return [...seeds]
     .sort((left, right) => left - right)
     .map((seed) => ({ seed, cells: columns.map((_, at) => cellOf(seed, at)) }));
 }
+
+const countedSeeds = (a: RowsColumn, b: RowsColumn) =>
+  comparedSeeds(a.rewards, b.rewards, (seed) => a.isSelected(seed) || b.isSelected(seed));
 
 function outcomeOf(reward: number, before: number): RowOutcome {
   if (exceeds(reward, before)) return 'won';

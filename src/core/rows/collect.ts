@@ -1,13 +1,10 @@
 /** The rows of a job from the rollouts of a candidate and of the baseline. */
-import { groupBy } from '../../util/group.js';
 import { groupOf, rewardOf, type RowGroup, type RowRuns } from './groups.js';
 
 /** A finished rollout on a row. */
 export interface RowRun {
   rolloutId: string;
   seed: number;
-  /** null: of an evaluation. */
-  candidateId: string | null;
   /** null: it failed. */
   reward: number | null;
 }
@@ -16,6 +13,12 @@ export interface RowRun {
 export interface RowSides {
   baselineId: string | null;
   candidateId: string | null;
+}
+
+/** The rollouts of each side, in the order of their requests. */
+export interface SideRuns {
+  baseline: readonly RowRun[];
+  candidate: readonly RowRun[];
 }
 
 export interface RowSide {
@@ -34,39 +37,46 @@ export interface Row {
   candidate: RowSide | null;
 }
 
-/** The rows on which either side has run, by seed. `runs`: in the order of their requests. */
-export function collectRows(runs: readonly RowRun[], { baselineId, candidateId }: RowSides): Row[] {
-  const [ofBaseline, ofCandidate] = [bySeed(runs, baselineId), bySeed(runs, candidateId)];
-  const before = baselineId === null ? null : ofBaseline;
-  const seeds = new Set([...ofCandidate.keys(), ...(before?.keys() ?? [])]);
+/** The rollouts of a candidate on a row. */
+interface SeedRuns extends RowRuns {
+  shown: string;
+}
+
+const noRuns: RowRuns = { rewards: [], failed: 0 };
+
+/** The rows on which either side has run, by seed. */
+export function collectRows(runs: SideRuns, { baselineId, candidateId }: RowSides): Row[] {
+  const own = runsBySeed(runs.candidate);
+  const before = baselineId === null ? null : runsBySeed(runs.baseline);
+  const seeds = new Set([...own.keys(), ...(before?.keys() ?? [])]);
   return [...seeds]
     .sort((left, right) => left - right)
     .map((seed): Row => {
-      const [theirs, own] = [before && (before.get(seed) ?? []), ofCandidate.get(seed) ?? []];
+      const [theirs, ours] = [before?.get(seed), own.get(seed)];
       return {
         seed,
-        group: groupOf(theirs && countsOf(theirs), countsOf(own)),
-        baseline: theirs && sideOf(theirs),
-        candidate: sideOf(own),
+        group: groupOf(before && (theirs ?? noRuns), ours ?? noRuns),
+        baseline: theirs ? sideOf(theirs, baselineId) : null,
+        candidate: ours ? sideOf(ours, candidateId) : null,
       };
     });
 }
 
-function bySeed(runs: readonly RowRun[], candidateId: string | null): Map<number, RowRun[]> {
-  return groupBy(
-    runs.filter((run) => run.candidateId === candidateId),
-    ({ seed }) => seed,
-  );
+/** The rollouts of a candidate by seed. */
+export function runsBySeed(runs: readonly RowRun[]): Map<number, SeedRuns> {
+  const seeds = new Map<number, { rewards: number[]; failed: number; shown: string }>();
+  for (const { seed, reward, rolloutId } of runs) {
+    const known = seeds.get(seed);
+    const row = known ?? { rewards: [], failed: 0, shown: rolloutId };
+    if (!known) seeds.set(seed, row);
+    if (reward !== null || row.rewards.length === 0) row.shown = rolloutId;
+    if (reward === null) row.failed += 1;
+    else row.rewards.push(reward);
+  }
+  return seeds;
 }
 
-function countsOf(runs: readonly RowRun[]): RowRuns {
-  const rewards = runs.flatMap(({ reward }) => reward ?? []);
-  return { rewards, failed: runs.length - rewards.length };
-}
-
-function sideOf(runs: readonly RowRun[]): RowSide | null {
-  const shown = runs.findLast(({ reward }) => reward !== null) ?? runs.at(-1);
-  if (!shown) return null;
-  const { candidateId, rolloutId } = shown;
-  return { candidateId, reward: rewardOf(countsOf(runs)), rollouts: runs.length, shown: rolloutId };
+function sideOf(runs: SeedRuns, candidateId: string | null): RowSide {
+  const { rewards, failed, shown } = runs;
+  return { candidateId, reward: rewardOf(runs), rollouts: rewards.length + failed, shown };
 }

@@ -36,15 +36,22 @@ export interface FilteredRow {
     /** The column of the answer; null: none. */
     column: string | null;
     cluster: string | null;
-    hasPart: boolean;
   } | null;
+  /** Whether a text of the row has the part; true without one. */
+  hasPart: boolean;
 }
 
 /** Parts of a filter that a summary counts by. */
 type Facet = 'group' | 'seen' | 'table' | 'feedback' | 'review';
 
-/** Whether a filter looks at texts. */
-export function readsTexts({ group: _group, seen: _seen, review: _review, ...ofTexts }: RowFilter): boolean {
+/** Whether a filter looks at labels or feedback. */
+export function readsTexts({
+  group: _group,
+  seen: _seen,
+  review: _review,
+  part: _part,
+  ...ofTexts
+}: RowFilter): boolean {
   return Object.values(ofTexts).some((wanted) => wanted !== undefined);
 }
 
@@ -60,7 +67,7 @@ export function passes(row: FilteredRow, filter: RowFilter, but?: Facet): boolea
     (but === 'table' || otherAnswers === undefined || otherAnswers === hasOtherAnswer(texts)) &&
     (but === 'review' || review === undefined || isReviewed(row, review)) &&
     (but === 'feedback' || feedback === undefined || texts?.cluster === feedback) &&
-    (part === undefined || texts?.hasPart === true)
+    (part === undefined || row.hasPart)
   );
 }
 

@@ -63,18 +63,28 @@ export function plannedComparison(search: Pick<SearchConfig, 'heldoutSeeds' | 'e
 const leastSeeds = 2;
 
 /**
- * Compares on the common seeds that no search selected on, if there are at least two, else on all.
- * Null: no common seed.
+ * The common seeds that no search selected on, if there are at least two, else all. Null: no common
+ * seed.
  */
+export function comparedSeeds(
+  a: ReadonlyMap<number, unknown>,
+  b: ReadonlyMap<number, unknown>,
+  isSelected: (seed: number) => boolean,
+): number[] | null {
+  const common = [...a.keys()].filter((seed) => b.has(seed));
+  if (common.length === 0) return null;
+  const unselected = common.filter((seed) => !isSelected(seed));
+  return unselected.length >= leastSeeds ? unselected : common;
+}
+
+/** Compares on the seeds of `comparedSeeds`; null: there are none. */
 export function compareBySeed(
   a: ReadonlyMap<number, SeedMeans>,
   b: ReadonlyMap<number, SeedMeans>,
   isSelected: (seed: number) => boolean,
 ): SeedComparison | null {
-  const common = [...a.keys()].filter((seed) => b.has(seed));
-  if (common.length === 0) return null;
-  const unselected = common.filter((seed) => !isSelected(seed));
-  const seeds = unselected.length >= leastSeeds ? unselected : common;
+  const seeds = comparedSeeds(a, b, isSelected);
+  if (seeds === null) return null;
   const [ofA, ofB] = [seeds.map((seed) => a.get(seed)!), seeds.map((seed) => b.get(seed)!)];
   const [rewardsA, rewardsB] = [ofA.map(({ reward }) => reward), ofB.map(({ reward }) => reward)];
   const won = seeds.filter((_, index) => exceeds(rewardsB[index]!, rewardsA[index]!)).length;

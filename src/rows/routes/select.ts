@@ -1,5 +1,5 @@
 /** Selects the rows of a job that pass a filter. */
-import { collectRows, type Row, type RowSides } from '../../core/rows/collect.js';
+import { collectRows, type Row, type RowSides, type SideRuns } from '../../core/rows/collect.js';
 import { clusterText } from '../../core/rows/clusters.js';
 import { readsTexts, type FilteredRow, type RowFilter } from '../../core/rows/filter.js';
 import { isRight } from '../../core/rows/groups.js';
@@ -8,7 +8,7 @@ import { readReviews, type Review } from '../../reviews/store/reviews.js';
 import { groupBy } from '../../util/group.js';
 import type { Tx } from '../../platform/db/db.js';
 import { readRuns } from '../store/runs.js';
-import { readFilterTexts, type FilterTexts, type RowsSource } from '../store/texts.js';
+import { readFilterTexts, readSeedsWithPart, type FilterTexts, type RowsSource } from '../store/texts.js';
 
 /** The rows of a job that a request looks at. */
 export interface RowsOf extends RowSides {
@@ -30,31 +30,54 @@ export interface Selectable {
 /** All rows of a job, with their texts if the filter looks at them. */
 export async function readSelectable(
   tx: Tx,
-  { jobId, source, isSeen, ...sides }: RowsOf,
+  of: RowsOf,
   filter: RowFilter,
   withTexts = readsTexts(filter),
 ): Promise<Selectable> {
-  const { baselineId, candidateId } = sides;
-  const ids = candidateId === null ? null : [candidateId, ...(baselineId === null ? [] : [baselineId])];
-  const rows = collectRows(await readRuns(tx, jobId, ids), sides);
+  const { jobId, source, isSeen } = of;
+  const rows = collectRows(await readSides(tx, of), of);
   const reviews = groupBy(await readReviews(tx, jobId), ({ subjectId }) => subjectId);
-  const seen = rows.map((row) => {
-    const ofRow = reviews.get(row.candidate?.shown ?? '') ?? [];
-    const verdicts = ofRow.flatMap(({ verdict }) => verdict ?? []);
-    return { ...row, seen: isSeen(row.seed), reviews: ofRow, verdicts };
-  });
-  if (!withTexts) return { rows: seen.map((row) => ({ ...row, texts: null })), table: null };
   const wanted = rows.map(({ seed, candidate }) => ({ seed, rolloutId: candidate?.shown ?? null }));
-  const texts = await readFilterTexts(tx, jobId, source, wanted, filter.part ?? null);
+  const withPart = filter.part === undefined ? null : await readSeedsWithPart(tx, jobId, source, wanted, filter.part);
+  const { table, textsOf } = withTexts
+    ? readTable(await readFilterTexts(tx, jobId, source, wanted))
+    : { table: null, textsOf: () => null };
+  const selectable = rows.map((row): SelectableRow => {
+    const { seed, group, baseline, candidate } = row;
+    const ofRow = reviews.get(candidate?.shown ?? '') ?? [];
+    const verdicts = ofRow.flatMap(({ verdict }) => verdict ?? []);
+    const hasPart = withPart?.has(seed) ?? true;
+    return {
+      seed,
+      group,
+      baseline,
+      candidate,
+      seen: isSeen(seed),
+      reviews: ofRow,
+      verdicts,
+      texts: textsOf(row),
+      hasPart,
+    };
+  });
+  return { rows: selectable, table };
+}
+
+async function readSides(tx: Tx, { jobId, baselineId, candidateId }: RowsOf): Promise<SideRuns> {
+  const candidate = await readRuns(tx, jobId, candidateId);
+  if (baselineId === null) return { baseline: [], candidate };
+  return { baseline: baselineId === candidateId ? candidate : await readRuns(tx, jobId, baselineId), candidate };
+}
+
+function readTable(texts: readonly FilterTexts[]) {
   const table = labelTable(texts);
   const bySeed = new Map(texts.map((each) => [each.seed, each]));
   const columnOf = table ? answerReader(table) : (answer: string) => answer.trim();
-  return { rows: seen.map((row) => ({ ...row, texts: filterTexts(row, bySeed.get(row.seed)!, columnOf) })), table };
+  return { table, textsOf: (row: Row) => filterTexts(row, bySeed.get(row.seed)!, columnOf) };
 }
 
 function filterTexts(
   { candidate }: Row,
-  { expected, answer, feedback, hasPart }: FilterTexts,
+  { expected, answer, feedback }: FilterTexts,
   columnOf: (answer: string) => string | null,
 ): FilteredRow['texts'] {
   const isWrong = candidate?.reward != null && !isRight(candidate.reward);
@@ -63,6 +86,5 @@ function filterTexts(
     answer,
     column: answer === null ? null : columnOf(answer),
     cluster: (isWrong && feedback !== null && clusterText(feedback)) || null,
-    hasPart,
   };
 }

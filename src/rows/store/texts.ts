@@ -30,8 +30,8 @@ const valueText = (value: string): string => `case json_typeof(${value})
                                 (${value})::text)
     else (${value}) #>> '{}' end`;
 
-const input = `coalesce(case when $5::text is null then d.data::text else d.data->>$5 end, ${valueText('t.input')})`;
-const expected = `coalesce(d.data->>$6, ${valueText("t.gold->'value'")})`;
+const input = `coalesce(case when $6::text is null then d.data::text else d.data->>$6 end, ${valueText('t.input')})`;
+const expected = `coalesce(d.data->>$5, ${valueText("t.gold->'value'")})`;
 
 /** Rows $2 with rollouts $3 of job $1. */
 const rows = `unnest($2::bigint[], $3::text[]) as wanted(seed, rollout_id)
@@ -59,8 +59,8 @@ const idsOf = (jobId: string, wanted: readonly WantedTexts[]): unknown[] => [
 
 const columnsOf = (source: RowsSource): unknown[] => [
   source?.datasetId ?? null,
-  inputColumn(source?.placeholders),
   source?.expected ?? null,
+  inputColumn(source?.placeholders),
 ];
 
 /** Input and expected value of each row, and the task of a graph job. */
@@ -114,27 +114,37 @@ export interface FilterTexts extends Record<string, unknown> {
   expected: string | null;
   answer: string | null;
   feedback: string | null;
-  /** Whether a text of the row has the part. */
-  hasPart: boolean;
 }
 
 /** Answers that may be labels: behind thoughts, they stand at the end. */
 const endChars = 4_000;
 
-/** `part`: that a text shall have, in any case; null: any. */
 export async function readFilterTexts(
   tx: Tx,
   jobId: string,
   source: RowsSource,
   wanted: readonly WantedTexts[],
-  part: string | null,
 ): Promise<FilterTexts[]> {
-  const hasPart = [input, expected, 'text.output'].map((text) => `strpos(lower(${text}), lower($9)) > 0`);
   const found = await tx.query<FilterTexts>(
-    `select wanted.seed, left(${expected}, $7) as expected, right(text.output, $8) as answer,
-            left(r.feedback, $7) as feedback, ($9::text is null or coalesce(${hasPart.join(' or ')}, false)) as "hasPart"
+    `select wanted.seed, left(${expected}, $6) as expected, right(text.output, $7) as answer, left(r.feedback, $6) as feedback
        from ${rowsOfDataset} ${answers}`,
-    [...idsOf(jobId, wanted), ...columnsOf(source), outputChars, endChars, part],
+    [...idsOf(jobId, wanted), source?.datasetId ?? null, source?.expected ?? null, outputChars, endChars],
   );
   return found.map((row) => ({ ...row, answer: row.answer === null ? null : answerOfContent(row.answer) }));
+}
+
+/** The rows of which a text has a part, in any case. */
+export async function readSeedsWithPart(
+  tx: Tx,
+  jobId: string,
+  source: RowsSource,
+  wanted: readonly WantedTexts[],
+  part: string,
+): Promise<Set<number>> {
+  const hasPart = [input, expected, 'text.output'].map((text) => `strpos(lower(${text}), lower($7)) > 0`);
+  const found = await tx.query<{ seed: number }>(
+    `select wanted.seed from ${rowsOfDataset} ${answers} where ${hasPart.join(' or ')}`,
+    [...idsOf(jobId, wanted), ...columnsOf(source), part],
+  );
+  return new Set(found.map(({ seed }) => seed));
 }

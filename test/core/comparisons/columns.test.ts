@@ -108,7 +108,11 @@ test('the rows are those of the counts', () => {
     fc.property(columns, fc.nat(), (all, any) => {
       const baseline = any % all.length;
       const pairs = compareWithBaseline(all, baseline);
-      const rows = comparedRows(all, baseline, pairs);
+      const rewards = (means: Column['means']) => new Map([...means].map(([seed, { reward }]) => [seed, reward]));
+      const rows = comparedRows(
+        all.map(({ means, ...column }) => ({ ...column, rewards: rewards(means) })),
+        baseline,
+      );
       const count = (name: 'won' | 'lost' | 'different' | 'failed', at: number | null) =>
         rows.filter((row) => hasOutcome(row, name, at)).length;
       for (const [at, pair] of pairs.entries()) {

@@ -60,30 +60,32 @@ describe('groupOf', () => {
 });
 
 test('collectRows has each row of either side once, by number, with all its rollouts', () => {
-  const anyRun = fc.record({
-    seed: fc.integer({ min: -3, max: 5 }),
-    candidateId: fc.constantFrom('a', 'b', 'c'),
-    reward: fc.constantFrom(null, 0, 1),
+  const anyRuns = fc.array(fc.record({ seed: fc.integer({ min: -3, max: 5 }), reward: fc.constantFrom(null, 0, 1) }), {
+    maxLength: 20,
   });
+  const named = (runs: readonly Omit<RowRun, 'rolloutId'>[], side: string): RowRun[] =>
+    runs.map((run, at) => ({ ...run, rolloutId: `${side}${at}` }));
+  const shownOf = (runs: readonly RowRun[], seed: number) => {
+    const ofRow = runs.filter((run) => run.seed === seed);
+    return (ofRow.findLast(({ reward }) => reward !== null) ?? ofRow.at(-1))?.rolloutId;
+  };
   fc.assert(
-    fc.property(fc.array(anyRun, { maxLength: 30 }), (given) => {
-      const runs: RowRun[] = given.map((run, at) => ({ ...run, rolloutId: String(at) }));
+    fc.property(anyRuns, anyRuns, (a, b) => {
+      const runs = { baseline: named(a, 'a'), candidate: named(b, 'b') };
       const rows = collectRows(runs, { baselineId: 'a', candidateId: 'b' });
-      const ofSides = runs.filter(({ candidateId }) => candidateId !== 'c');
-      const seeds = [...new Set(ofSides.map(({ seed }) => seed))].sort((one, two) => one - two);
+      const seeds = [...new Set([...a, ...b].map(({ seed }) => seed))].sort((one, two) => one - two);
       expect(rows.map(({ seed }) => seed)).toEqual(seeds);
+      for (const { seed, baseline, candidate } of rows) {
+        expect(baseline?.shown).toBe(shownOf(runs.baseline, seed));
+        expect(candidate?.shown).toBe(shownOf(runs.candidate, seed));
+      }
       const counted = rows.flatMap(({ baseline, candidate }) => [baseline?.rollouts ?? 0, candidate?.rollouts ?? 0]);
-      expect(counted.reduce((sum, count) => sum + count, 0)).toBe(ofSides.length);
+      expect(counted.reduce((sum, count) => sum + count, 0)).toBe(a.length + b.length);
     }),
     options,
   );
-  const repeats: RowRun[] = [1, null].map((reward, at) => ({
-    rolloutId: `r${at}`,
-    seed: 1,
-    candidateId: null,
-    reward,
-  }));
-  const [row] = collectRows(repeats, { baselineId: null, candidateId: null });
+  const candidate: RowRun[] = [1, null].map((reward, at) => ({ rolloutId: `r${at}`, seed: 1, reward }));
+  const [row] = collectRows({ baseline: [], candidate }, { baselineId: null, candidateId: null });
   expect(row!.candidate).toEqual({ candidateId: null, reward: 1, rollouts: 2, shown: 'r0' });
 });
 
@@ -159,8 +161,8 @@ describe('passes', () => {
       answer: fc.constantFrom('a', null),
       column: fc.constantFrom('a', null),
       cluster: fc.constantFrom('x', null),
-      hasPart: fc.boolean(),
     }),
+    hasPart: fc.boolean(),
   });
   const anyFilter: fc.Arbitrary<RowFilter> = fc.record(
     {
