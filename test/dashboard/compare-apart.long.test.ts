@@ -2,7 +2,7 @@ import { beforeAll, expect } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { browserOfFile, isTooWide, violations } from '../support/browser.js';
-import { createEvaluation, createSession, ended, readJob, type Session } from '../support/jobs-over-http.js';
+import { createSession, ended, evaluations, readJob, type Session } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { startRowsWorld } from '../support/worlds/rows.js';
@@ -17,10 +17,11 @@ const rows = 40;
 const of: Record<'first' | 'half' | 'quarter' | 'apart' | 'otherScorer', string> = {} as never;
 let unheld: string;
 
-const evaluate = (seeds: number[], rule: string, more: object = {}) => {
+const evaluate = async (seeds: number[], rule: string, more: object = {}): Promise<string> => {
   const { dataset, scorer, policy } = on.world.job(rows) as Record<string, object>;
   const candidate = { messages: [{ role: 'system', content: `Answer. ${rule}` }] };
-  return createEvaluation(on.service, { dataset, scorer, policy, candidate, seeds, preflight: false, ...more });
+  const body = { dataset, scorer, policy, candidate, seeds, preflight: false, ...more };
+  return (await on.service.api.call<{ job_id: string }>('POST', evaluations, body)).job_id;
 };
 
 beforeAll(async () => {
