@@ -38,13 +38,14 @@ const on = serviceOfFile(async () => {
 const { test, open } = browserOfFile();
 const shoot = process.env['SHOTS'];
 
+const evaluationSeeds = 8;
 const createOfContainer = () =>
   createSession(on.service, {
     ...on.world.job,
     ...{ max_concurrent: 1, budget: { max_rollouts: 60 } },
     gepa: {
       ...{ population_size: 1, generations: 6, train_seeds: range(100, 12) },
-      evaluation: { seeds: range(0, 8), heldout_seeds: range(20, 4) },
+      evaluation: { seeds: range(0, evaluationSeeds), heldout_seeds: range(20, 4) },
     },
   });
 
@@ -75,7 +76,7 @@ test.each([
     gate.hold();
     const id = await create();
     const { split } = await readJob<GraphJob | Session>(on.service, id);
-    const rows = split!.evaluation.length;
+    const rows = split?.evaluation.length ?? evaluationSeeds;
     const page = await open(on.service, `${path}${id}`);
     await current(page).getByText(`0 of ${rows}`, { exact: true }).waitFor();
     expect(await current(page).locator('strong').textContent()).toBe('baseline');
