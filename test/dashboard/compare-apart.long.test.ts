@@ -50,7 +50,7 @@ test('columns on other rows say how many they share with the baseline, and which
   await verdict(page).getByText('B on 10, C on 5').waitFor();
   expect(await verdict(page).getByRole('row', { name: /^D / }).textContent()).toContain('no row in common');
   await settings(page)
-    .getByRole('row', { name: /^Seeds/ })
+    .getByRole('row', { name: /^Rows 0, 1, 2/ })
     .waitFor();
   await picture(page, 'apart-1440');
   expect(await violations(page)).toEqual([]);

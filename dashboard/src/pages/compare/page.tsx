@@ -58,7 +58,9 @@ function NotCompared({ error, view: { ids, onlyDifferences } }: { error: Error; 
       />
       {isOfRuns && (
         <>
-          <p class="note">Remove the column that does not fit, or evaluate its prompt on the rows of the others.</p>
+          <p class="note">
+            Remove the column that does not fit, or evaluate its prompt on the rows of the others with their scorer.
+          </p>
           <Configuration columns={runs} onlyDifferences={onlyDifferences} />
         </>
       )}

@@ -73,12 +73,16 @@ export function factsOf(request: Record<string, unknown>): Fact[] {
     ...Object.entries(asObject(search) ?? {}).map(([name, value]) => [`/policy_optimization/${name}`, value] as const),
     ...Object.entries(others).map(([name, value]) => [`/${name}`, value] as const),
   ];
+  const hasRows = fields.some(([pointer]) => pointer.endsWith('/dataset'));
   // Rows run in the service, whatever this default says.
-  const isMisleading = (pointer: string) => /\/rollouts$/.test(pointer) && asObject(search)?.['dataset'] !== undefined;
+  const isMisleading = (pointer: string) => /\/rollouts$/.test(pointer) && hasRows;
   return fields
     .flatMap(([pointer, value]) => (isMisleading(pointer) ? [] : factsAt(pointer, value)))
+    .map((fact) => (hasRows ? { ...fact, label: inRows(fact.label) } : fact))
     .sort((left, right) => rankOf(left.pointer) - rankOf(right.pointer));
 }
+
+const inRows = (label: string): string => label.replace(/^Seeds/, 'Rows').replace(/\bseeds$/, 'rows');
 
 /** The split of rows in words. */
 export const splitWords = (split: Record<'train' | 'evaluation' | 'heldout', readonly number[]>): string =>
