@@ -35,6 +35,8 @@ const tools = [
   'migrate',
   'checkup',
   'improve',
+  'review_queue',
+  'review',
 ];
 
 for (const client of mcpClients) {

@@ -54,9 +54,11 @@ test('the tools say what they take, and which of them only read', async () => {
     'trace',
     'compare',
     'health',
+    'review_queue',
   ]);
-  const others = ['control', 'deploy', 'migrate', 'checkup', 'improve'];
-  expect(listed.map(({ name }) => name)).toEqual(['evaluate', 'try_prompt', 'optimize', ...reading, ...others]);
+  const before = ['evaluate', 'try_prompt', 'optimize', ...reading.slice(0, -1)];
+  const others = ['control', 'deploy', 'migrate', 'checkup', 'improve', 'review_queue', 'review'];
+  expect(listed.map(({ name }) => name)).toEqual([...before, ...others]);
   for (const { description, inputSchema } of listed) {
     expect(description).not.toBe('');
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
@@ -110,6 +112,34 @@ test('an agent evaluates, reads why rows failed, optimizes, compares and deploys
   const checked = await call('watch', { id });
   expect(checked).toMatchObject({ status: 'completed', verdict: 'first', traffic: null, improvement: null });
   expect((await call('improve', { name: 'agents', scorer: 'exact' })).error).toContain('20 are needed');
+}, 60_000);
+
+test('an agent reviews rows and live answers as itself, beside the person of the key', async () => {
+  const { id } = await call('evaluate', { prompt: 'better.txt', name: 'reviewed' });
+  await call('watch', { id });
+  const queue = await call('review_queue', { id, group: 'failing', limit: 2 });
+  expect(queue).toMatchObject({ done: 0, left: 10, data: [{ row: 3, answer: 'No rule.', reviews: [] }, { row: 7 }] });
+  const [first, second] = queue.data!;
+  await on.service.api.client.reviews.put(id!, first!.subject_id, { verdict: 'wrong' });
+  const said = { verdict: 'bad_expected', note: 'No rule 3 is known.', corrected: 'No rule.' };
+  expect(await call('review', { id, subject_id: first!.subject_id, ...said })).toMatchObject({
+    ...said,
+    by: 'agent',
+    row: 3,
+  });
+  await call('review', { id, subject_id: second!.subject_id, verdict: 'wrong', by: 'ann' });
+  expect(await call('review_queue', { id, group: 'failing', limit: 1 })).toMatchObject({
+    ...{ done: 1, left: 9 },
+    data: [{ row: 7, reviews: [{ by: 'ann', verdict: 'wrong' }] }],
+  });
+  const { data } = await on.service.api.client.request('listReviews', { query: { job_id: id!, by: 'agent' } });
+  expect(data).toMatchObject([said]);
+  expect(data).toHaveLength(1);
+
+  await call('deploy', { source: 'prompt.txt', name: 'asked' });
+  const { error } = await call('review', { id: 'asked', subject_id: 'chatcmpl-none', verdict: 'right' });
+  expect(error).toContain('chatcmpl-none');
+  expect((await call('review', { id, subject_id: first!.subject_id, verdict: 'good' })).error).toContain('verdict');
 }, 60_000);
 
 test('control pauses, resumes and cancels; watch returns after its wait', async () => {

@@ -1,6 +1,7 @@
 import { beforeAll, expect } from '@jest/globals';
 import type { Answer } from '../../src/client/index.js';
 import { browserOfFile, isTooWide, violations } from '../support/browser.js';
+import { built, deploy } from '../support/deployments-over-http.js';
 import { ended } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { serviceOfFile } from '../support/service-of-file.js';
@@ -94,7 +95,7 @@ test('three runs are compared in two clicks, with another baseline, and a row sh
   await configuration.getByRole('row', { name: /^Tags/ }).waitFor();
   expect(await configuration.getByRole('row', { name: /^Scorer/ }).count()).toBe(0);
   await configuration.getByRole('checkbox', { name: 'Only differences' }).uncheck();
-  await configuration.getByRole('row', { name: /^Scorer/ }).waitFor();
+  await configuration.getByRole('row', { name: /^Scorer exact/ }).waitFor();
   await page.getByRole('combobox', { name: 'to', exact: true }).selectOption('B');
   await page.getByRole('region', { name: 'Prompt of B, with its changes' }).waitFor();
 
@@ -105,6 +106,37 @@ test('three runs are compared in two clicks, with another baseline, and a row sh
   await page.getByRole('button', { name: 'Remove D' }).waitFor({ state: 'detached' });
   expect(page.url()).not.toContain(evaluation);
 });
+
+test('the configuration is that of the requests, of a deployed prompt that of its search', async () => {
+  const { api } = on.service;
+  const { dataset, scorer } = on.world.job(rows) as Record<string, object>;
+  const gate = { dataset, scorer, min_reward: 0, seeds: range(0, 8) };
+  const gated = await deploy(on.service, { name: 'gated', source: { session_id: runs[1] }, gate });
+  await built(on.service, gated, 90);
+  await api.call('PATCH', `/api/v1/datasets/${await datasetOf(evaluation)}`, { name: 'tickets' });
+  const page = await open(on.service, `#/compare?ids=${[...ids(), gated].join()}`);
+  const configuration = page.getByRole('region', { name: 'Configuration', exact: true });
+  const cellsOf = (name: RegExp) => configuration.getByRole('row', { name }).getByRole('cell').allTextContents();
+  await configuration.getByRole('row', { name: /^Seed of randomness/ }).waitFor();
+  expect(await cellsOf(/^Seed of randomness/)).toEqual(['–', '1', '2', '3', '1', '2']);
+  expect(await cellsOf(/^Answers, at most/)).toEqual(['–', '160', '160', '160', '160', '160']);
+  const split = '24 train, 24 evaluation, 24 held out';
+  expect(await cellsOf(/^Split/)).toEqual(['–', split, split, split, split, split]);
+  expect(await configuration.getByRole('row', { name: /^Data set/ }).count()).toBe(0);
+  await configuration.getByRole('checkbox', { name: 'Only differences' }).uncheck();
+  await configuration.getByRole('row', { name: /^Data set/ }).waitFor();
+  expect(await cellsOf(/^Data set/)).toEqual(Array(6).fill(`tickets, ${rows} rows`));
+  expect(await cellsOf(/^Model policy/)).toEqual(Array(6).fill('policy'));
+  expect(await cellsOf(/^Model that writes prompts/)).toEqual(['–', ...Array<string>(5).fill('proposer')]);
+});
+
+const datasetOf = async (id: string) => {
+  const { dataset } = await on.service.api.call<{ dataset: { dataset_id: string } }>(
+    'GET',
+    `/api/v1/offline/jobs/${id}`,
+  );
+  return dataset.dataset_id;
+};
 
 test('five columns scroll in their own box on a phone', async () => {
   const page = await open(on.service, `#/compare?ids=${ids().join()}`, { viewport: { width: 390, height: 800 } });

@@ -163,3 +163,14 @@ test('a rollout shows how far it has come; a person pauses, resumes and promotes
   expect(await button(page, 'Roll back now').count()).toBe(0);
   await until('it serves the name', async () => (await served('stepwise')) === next);
 });
+
+test('the prompt of each version in the playground leads to its evaluation', async () => {
+  const [first, second] = await versions('played', 'Answer at length.', 'Answer in a word.');
+  const page = await open(on.service, `#/playground?deployment=played&beside=${first}`);
+  const links = page.getByRole('link', { name: 'Evaluate on …' });
+  await until('both have a link', async () => (await links.count()) === 2);
+  expect(await links.first().getAttribute('href')).toBe(`#/new?evaluate=${second}`);
+  await links.last().click();
+  const field = page.getByLabel('Text of message 1');
+  await until('the form has the prompt', async () => (await field.inputValue()) === 'Answer at length.');
+});

@@ -3,18 +3,20 @@ import type { Page } from 'playwright-core';
 import { browserOfFile, isTooWide, violations } from '../support/browser.js';
 import { ask, built, deploy, saying } from '../support/deployments-over-http.js';
 import { createSession, ended } from '../support/jobs-over-http.js';
+import { range } from '../support/range.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
-import { startRowsWorld } from '../support/worlds/rows.js';
+import { startMeteredWorld } from '../support/worlds/metered.js';
 
 // A person reads the failing rows of a session one by one, says what is right, by keys alone, and
 // makes the corrected data set.
 
-const on = serviceOfFile(() => startRowsWorld());
+const on = serviceOfFile(() => startMeteredWorld());
 const { test, open } = browserOfFile();
 
 let id: string;
 beforeAll(async () => {
+  on.world.allow(Infinity);
   // Two generations learn two of the four rules.
   const gepa = { population_size: 1, generations: 2 };
   id = await createSession(on.service, { ...on.world.job(40), gepa, budget: { max_rollouts: 200 } });
@@ -151,8 +153,27 @@ test('kept answers of a deployment are reviewed beside their list, and count as 
   await page.keyboard.press('Enter');
   await aside.getByText('2 of 3, 2 of 3 reviewed, wrong').waitFor();
   expect(await violations(page)).toEqual([]);
+  const { data: queue } = await api<{ data: { subject_id: string }[] }>(`/api/v1/reviews/queue?job_id=${deployment}`);
+  await on.service.api.client.reviews.put(deployment, queue[0]!.subject_id, {
+    verdict: 'wrong',
+    note: 'Too short.',
+    by: 'ann',
+  });
+  await page.reload();
+  // Own verdicts and those of others stand in the list, which begins with what is left.
+  const list = page.getByRole('table', { name: 'Answers to review' });
+  await list.getByRole('row', { name: /^wrong Row 1/ }).waitFor();
+  expect(await list.getByRole('row', { name: /^(right|wrong) Row \d/ }).allTextContents()).toEqual([
+    expect.stringMatching(/^wrongRow 1/),
+    expect.stringMatching(/^rightRow 3/),
+    expect.stringMatching(/^wrongRow 2/),
+  ]);
+  await list.getByRole('button', { name: /Row 1/ }).click();
+  await aside.getByRole('list', { name: 'What people say' }).getByText('ann: wrong Too short.').waitFor();
+  await list.getByRole('button', { name: /Row 2/ }).click();
+  await aside.getByRole('list', { name: 'What people say' }).getByText('needs rule-2.').waitFor();
   const { metrics } = await api<{ metrics: object }>(`/api/harbor/deployments/${deployment}/stats`);
-  expect(metrics).toMatchObject({ reward: { count: 2, mean: 0.5 } });
+  expect(metrics).toMatchObject({ reward: { count: 3, mean: expect.closeTo(1 / 3, 9) } });
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Make a data set of the reviewed' }).click();
   await page.getByText('Data set of 2 rows').waitFor();
@@ -160,3 +181,48 @@ test('kept answers of a deployment are reviewed beside their list, and count as 
   const { data } = await api<{ data: { data: { expected: string } }[] }>(`/api/v1/datasets/${made}/rows`);
   expect(data.map((row) => row.data.expected)).toEqual(['No rule.', 'needs rule-2.']);
 });
+
+test('notes on two wrong rows become a hint, which the running search receives', async () => {
+  const { service, world } = on;
+  world.hold();
+  const seeds = { train_seeds: range(10, 20), evaluation: { seeds: range(0, 10), heldout_seeds: range(30, 4) } };
+  const gepa = { generations: 6, population_size: 1, ...seeds };
+  const running = await createSession(service, { ...world.job(40), gepa, budget: { max_rollouts: 70 } });
+  world.allow(10);
+  const failing = `/api/v1/online/sessions/${running}/rows?group=failing`;
+  const { data: rows } = await until('the baseline has answered', async () => {
+    const page = await api<{ data: { row: number }[] }>(failing);
+    return page.data.length === 10 && page;
+  });
+  const page = await open(service, `#/sessions/${running}?tab=rows&group=failing`, {
+    viewport: { width: 1440, height: 900 },
+  });
+  await page.getByRole('button', { name: 'Review these' }).click();
+  await panel(page, rows[0]!.row).waitFor();
+  const notes = ['Name the rule itself.', 'Never answer that there is none.'];
+  for (const note of notes) {
+    await page.keyboard.press('w');
+    await page.keyboard.press('n');
+    await page.getByRole('textbox', { name: 'Note' }).waitFor();
+    await page.keyboard.type(note);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('j');
+  }
+  await panel(page, rows[2]!.row).getByText('2 of 10 reviewed').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: /^Reviewed as wrong/ }).click();
+  await page.getByRole('status').getByText('2 rows', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Give a hint from these' }).click();
+  const dialog = page.getByRole('dialog');
+  const draft = await dialog.getByLabel('Hint').inputValue();
+  expect(draft.split('\n')).toHaveLength(3);
+  for (const note of notes) expect(draft).toContain(`Note: ${note}`);
+  await dialog.getByRole('button', { name: 'Give the hint' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  world.allow(Infinity);
+  await ended(service, running);
+  const proposals = world.model.requests
+    .filter(({ body }) => body.model === 'proposer')
+    .map(({ body }) => JSON.stringify(body));
+  expect(proposals.some((body) => notes.every((note) => body.includes(note)))).toBe(true);
+}, 120_000);

@@ -65,6 +65,22 @@ test('a hint reaches the proposer, a prompt becomes the best, and names stay', a
   expect(asked.some(({ body }) => JSON.stringify(body).includes('Think of the year 1969.'))).toBe(true);
 }, 60_000);
 
+test('a prompt of your own is evaluated beside the search, in a form that has it', async () => {
+  const { id, answer } = await heldSession();
+  const page = await open(on.service, `#/sessions/${id}`);
+  answer();
+  await button(page, 'Try my prompt').click();
+  const text = page.getByRole('dialog').getByLabel('system');
+  await until('the baseline is shown', async () => (await text.inputValue()) === rowsBaseline);
+  await text.fill('Follow rule-0.');
+  await button(page, 'Evaluate on …').click();
+  await page.waitForURL(new RegExp(`#/new\\?evaluate=${id}`));
+  const field = page.getByLabel('Text of message 1');
+  await until('the form has the prompt', async () => (await field.inputValue()) === 'Follow rule-0.');
+  await until('the estimate is there', () => button(page, 'Start').isEnabled());
+  await command(on.service, id, 'cancel');
+});
+
 test('a search is cancelled, extended and run again, each after a question', async () => {
   const { id, answer } = await heldSession();
   const page = await open(on.service, `#/sessions/${id}`);

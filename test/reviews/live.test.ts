@@ -115,6 +115,31 @@ describe('a review of a live answer', () => {
   });
 });
 
+test('kept answers have what people say of them, in their list, one by one and in the queue', async () => {
+  const id = await logging('said');
+  const answers = [await asked('said', '1'), await asked('said', '2')];
+  await put('said', answers[0]!, { verdict: 'wrong', corrected: 'one' });
+  await put('said', answers[0]!, { verdict: 'right', note: 'fine', by: 'ann' });
+  await put('said', answers[1]!, { note: 'why?', by: 'ann' });
+  type Said = { by: string; verdict: string | null; own: boolean };
+  const saidOf = (reviews: Said[]) => reviews.map(({ by, verdict, own }) => [by, verdict, own]);
+  const ofFirst = [
+    ['bootstrap_default', 'wrong', true],
+    ['ann', 'right', false],
+  ];
+  const ofSecond = [['ann', null, false]];
+  const list = await get(`${base}/${id}/requests`);
+  expect(list.data.map(({ reviews: of }: { reviews: Said[] }) => saidOf(of))).toEqual([ofSecond, ofFirst]);
+  expect(saidOf((await get(`${base}/said/requests/${answers[0]}`)).reviews)).toEqual(ofFirst);
+  const queue = async (query: string) => {
+    const { data, done, left } = await get(`${reviews}/queue?job_id=${id}${query}`);
+    return [data.map(({ reviews: of }: { reviews: Said[] }) => saidOf(of)), done, left];
+  };
+  expect(await queue('')).toEqual([[ofSecond], 1, 1]);
+  expect(await queue('&include_reviewed=true')).toEqual([[ofSecond, ofFirst], 1, 1]);
+  expect(await queue('&include_reviewed=true&limit=1')).toEqual([[ofSecond], 1, 1]);
+});
+
 test('the queue shows where judge and reward disagree first, then the newest, and the judge agrees with people', async () => {
   const id = await logging('judged', { judge: { scorer: { type: 'regex', pattern: 'x' }, sample_rate: 0 } });
   const answers: string[] = [];
@@ -139,7 +164,7 @@ test('the queue shows where judge and reward disagree first, then the newest, an
   expect(data.map(({ input }: { input: string }) => input)).toEqual(['2', '5', '4', '3', '1']);
   expect(data[0]).toEqual({
     ...{ job_id: id, subject_id: answers[1], row: null, candidate_id: null, input: '2', expected: null },
-    ...{ answer: 'About: 2', reward: 0, judge: 1, feedback: null },
+    ...{ answer: 'About: 2', reward: 0, judge: 1, feedback: null, reviews: [] },
   });
   expect((await it.http.call('GET', `${reviews}/queue?job_id=judged&group=failing`)).status).toBe(422);
   for (const [at, verdict] of ['right', 'right', 'wrong', 'right', 'right'].entries())

@@ -115,8 +115,13 @@ test('the queue has the rows of a filter without a verdict of the reviewer', asy
   expect(data).toEqual([
     {
       ...{ job_id: id, subject_id: rolloutId(id, 0), row: 0, candidate_id: candidateId(id, 0) },
-      ...{ input: 'text 0', expected: 'a', answer: 'yes', reward: 0, judge: null, feedback: null },
+      ...{ input: 'text 0', expected: 'a', answer: 'yes', reward: 0, judge: null, feedback: null, reviews: [] },
     },
+  ]);
+  const all = await queue('&include_reviewed=true');
+  expect([numbers(all.data), all.data.at(-1).reviews]).toEqual([
+    [0, 3, 2],
+    [expect.objectContaining({ verdict: 'wrong', own: true })],
   ]);
   const ofAnn = await queue('&by=ann');
   expect([numbers(ofAnn.data), ofAnn.done]).toEqual([[0, 2, 3], 0]);

@@ -9,6 +9,8 @@ export interface ToolAnswer {
   job_id?: string;
   lowest?: { reward: number; trace_id: string; input?: string; answer?: string; expected?: string }[];
   rows?: { row: number; group: string; answer: string }[];
+  /** Of the queue of reviews. */
+  data?: { subject_id: string; row: number }[];
   jobs?: { job_id: string }[];
   next_offset?: number | null;
   candidates?: { candidate_id: string; messages: { content: string }[] }[];

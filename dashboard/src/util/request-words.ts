@@ -14,6 +14,8 @@ const labels: Record<string, string> = {
   'dataset/expected': 'Expected column',
   'dataset/tasks': 'Tasks',
   heldout_rows: 'Held-out rows, at most',
+  'candidate/session_id': 'Prompt of the run',
+  'candidate/candidate_id': 'Candidate',
   'policy/provider': 'Provider',
   'policy/model': 'Model',
   'proposer/provider': 'Provider that writes prompts',

@@ -7,6 +7,7 @@ import { registerHealthTool } from './health.js';
 import { registerControlTool, registerJobTools } from './jobs.js';
 import { registerResultTools } from './results.js';
 import type { ToolService } from './service.js';
+import { registerReviewTools } from './reviews.js';
 import { registerTaskTools } from './tasks.js';
 
 const instructions = `Ratchet improves and evaluates prompts on rows of data, and serves the winner.
@@ -16,6 +17,7 @@ const instructions = `Ratchet improves and evaluates prompts on rows of data, an
 3. compare two jobs before you change what is in use: only the verdict "better" is evidence.
 4. deploy serves a prompt under a name behind OpenAI's chat completions; migrate moves it to another model.
 5. checkup says whether what a name serves got worse since its release; improve searches a better prompt on its recent requests.
+6. review_queue shows answers to judge; review says right, wrong or bad_expected, with a note and the corrected answer.
 
 Files are those of the working folder. The first call may start the service, which takes a while. Jobs go on
 if this server ends, or at the next start of the service. Model calls cost money: the answer of optimize has an estimate, and control cancels.
@@ -33,5 +35,6 @@ export function createMcpServer(service: ToolService, files: Files): McpServer {
   registerDeploymentTools(server, service, files);
   registerMigrationTool(server, service);
   registerCheckupTools(server, service);
+  registerReviewTools(server, service);
   return server;
 }

@@ -35,7 +35,8 @@ export async function review(
     }
     const { data, done, left } = await client.reviews.queue({ job_id: id, by, limit });
     if (json) return sayJson({ data, done, left });
-    if (csv) return say(csvOf(data.map((item) => ({ ...item, verdict: '', note: '', corrected: '' }))));
+    if (csv)
+      return say(csvOf(data.map(({ reviews: _, ...item }) => ({ ...item, verdict: '', note: '', corrected: '' }))));
     note(`${done} reviewed, ${left} left.`);
     if (data.length === 0) return;
     const lines = data.map(({ row, subject_id: subject, input, expected, answer }) => [

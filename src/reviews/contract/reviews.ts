@@ -49,6 +49,11 @@ export const queueQuerySchema = z.strictObject({
   job_id: reviewParams.shape.job_id,
   by,
   ...rowFilter,
+  include_reviewed: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .describe('Also those with a verdict of the reviewer, after the others.'),
   limit: wholeParameter(1, 500).default(20),
 });
 
@@ -68,6 +73,7 @@ export const queueSchema = z.object({
         reward: z.number().nullable().describe('Of the scorer; of a live answer the first that callers reported.'),
         judge: z.number().nullable().describe("The score of the deployment's judge; null: none, or a row."),
         feedback: z.string().nullable().describe(`Of the scorer, ${cut}.`),
+        reviews: z.array(reviewSchema).describe('What people say of it, oldest first.'),
       })
       .meta({ id: 'ReviewQueueItem' }),
   ),

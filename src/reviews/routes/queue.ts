@@ -10,8 +10,9 @@ import { outputChars } from '../../rollouts/store/outputs.js';
 import type { rowsFilterQuerySchema } from '../../rows/contract/rows.js';
 import { readPageTexts } from '../../rows/routes/page-texts.js';
 import { filterOf } from '../../rows/routes/routes.js';
-import { readSelectable } from '../../rows/routes/select.js';
+import { readSelectable, type SelectableRow } from '../../rows/routes/select.js';
 import { rowsOfEvaluation, rowsOfSearch } from '../../rows/routes/subjects.js';
+import { reviewView } from '../../rows/routes/review-view.js';
 import { cutWithin } from '../../util/text.js';
 import type { queueSchema } from '../contract/reviews.js';
 
@@ -21,14 +22,18 @@ type RowsQuery = z.output<typeof rowsFilterQuerySchema>;
 /** Whose queue it is, and how much of it is shown. */
 interface Asked {
   reviewer: string;
+  /** Whether what the reviewer has given a verdict follows the rest. */
+  withReviewed: boolean;
   limit: number;
+  /** The key that asks. */
+  keyId: string | null;
 }
 
 /** The rows of a job that pass a filter. */
 export async function rowsToReview(
   { db }: HttpDeps,
   job: JobRow<JobHead>,
-  { filter: query, reviewer, limit }: Asked & { filter: RowsQuery },
+  { filter: query, reviewer, withReviewed, limit, keyId }: Asked & { filter: RowsQuery },
 ): Promise<Queue> {
   const filter = filterOf(query);
   return db.org(job.orgId, async (tx) => {
@@ -38,13 +43,13 @@ export async function rowsToReview(
         : await rowsOfSearch(tx, job as JobRow<SessionHead | GraphHead>, query);
     const selected = await readSelectable(tx, of, filter);
     const answered = selected.rows.filter((row) => row.candidate !== null && passes(row, filter));
-    const left = answered.filter(
-      ({ reviews }) => !reviews.some((review) => review.reviewer === reviewer && review.verdict !== null),
-    );
-    const page = left.slice(0, limit);
+    const isDone = ({ reviews }: SelectableRow) =>
+      reviews.some((review) => review.reviewer === reviewer && review.verdict !== null);
+    const left = answered.filter((row) => !isDone(row));
+    const page = [...left, ...(withReviewed ? answered.filter(isDone) : [])].slice(0, limit);
     const texts = await readPageTexts(tx, of, page);
     return {
-      data: page.map(({ seed, candidate }) => {
+      data: page.map(({ seed, candidate, reviews }) => {
         const { reward, shown, candidateId } = candidate!;
         const [row, run] = [texts.rows.get(seed), texts.runs.get(shown)];
         return {
@@ -58,6 +63,7 @@ export async function rowsToReview(
           reward,
           judge: null,
           feedback: run?.feedback ?? null,
+          reviews: reviews.map((review) => reviewView(review, keyId)),
         };
       }),
       done: answered.length - left.length,
@@ -86,6 +92,7 @@ export async function answersToReview(
       reward,
       judge,
       feedback: null,
+      reviews: (texts.get(answerId)?.reviews ?? []).map((review) => reviewView(review, asked.keyId)),
     }));
     return { data, done, left };
   });

@@ -73,24 +73,25 @@ function registerReads(app: App, deps: HttpDeps): void {
         operationId: 'getReviewQueue',
         summary: 'What is to be reviewed next',
         description:
-          'Rows of a job that pass the filter, by their numbers; or kept answers of a deployment, those of which judge and reward disagree first, then the newest. Without those that have a verdict of the reviewer.',
+          'Rows of a job that pass the filter, by their numbers; or kept answers of a deployment, those of which judge and reward disagree first, then the newest.',
         querystring: queueQuerySchema,
         response: { 200: queueSchema, ...problems(404, 422) },
       },
     },
     async (request) => {
-      const { job_id: jobId, by, limit, ...filter } = request.query;
-      const reviewer = reviewerOf(request, by);
+      const { job_id: jobId, by, include_reviewed: withReviewed, limit, ...filter } = request.query;
+      const { keyId } = request.caller;
+      const asked = { reviewer: reviewerOf(request, by), withReviewed, limit, keyId };
       if (isOfRows(jobId)) {
         const job = await findJob(deps, request, jobId);
-        return rowsToReview(deps, job, { filter, reviewer, limit });
+        return rowsToReview(deps, job, { filter, ...asked });
       }
       const given = Object.entries(filter).filter(([, value]) => value !== undefined);
       const errors = given.map(([name]) => ({ pointer: `/${name}`, message: 'is a filter of rows, of a job only' }));
       if (errors.length > 0) throw refuse.invalid(errors);
       const { id, name, orgId } = await findDeployment(deps, request, jobId);
       const scope = jobId === name ? { name } : { deploymentId: id };
-      return answersToReview(deps, orgId, scope, { reviewer, limit });
+      return answersToReview(deps, orgId, scope, asked);
     },
   );
 }

@@ -4,6 +4,7 @@ import type { ReviewVerdict } from '../../contracts/review.js';
 import { folds, type ScoredLabels } from '../../core/verify/agreement.js';
 import type { Tx } from '../../platform/db/db.js';
 import { positionColumn, type Position } from '../../platform/db/positions.js';
+import { groupBy } from '../../util/group.js';
 
 /** A rollout of a job, or an answer of a deployment. */
 export interface ReviewSubject {
@@ -103,6 +104,19 @@ export async function listReviews(
 /** All reviews of a job's rollouts, oldest first. */
 export async function readReviews(tx: Tx, jobId: string): Promise<Review[]> {
   return tx.query<Review>(`select ${columns} from reviews where job_id = $1 order by updated_at, id`, [jobId]);
+}
+
+/** Reviews of answers of deployments, oldest first, by the id of the answer. */
+export async function readReviewsOf(
+  tx: Tx,
+  answers: readonly { deploymentId: string; answerId: string }[],
+): Promise<Map<string, Review[]>> {
+  const reviews = await tx.query<Review>(
+    `select ${columns} from reviews
+      where (job_id, subject_id) in (select * from unnest($1::text[], $2::text[])) order by updated_at, id`,
+    [answers.map(({ deploymentId }) => deploymentId), answers.map(({ answerId }) => answerId)],
+  );
+  return groupBy(reviews, ({ subjectId }) => subjectId);
 }
 
 /** SQL of what most reviewers say of subjects; without those where sides are equal. */

@@ -1,43 +1,22 @@
+import { meter, type Meter } from '../meter.js';
 import { startRowsWorld, type RowsWorld } from './rows.js';
 
 /** A rows world whose policy answers as many calls as the test allows; others wait. */
-export interface MeteredWorld extends RowsWorld {
-  /** Allows more calls; Infinity: all from now on. */
-  allow(calls: number): void;
-  /** Holds all calls from now on. */
-  hold(): void;
-}
+export interface MeteredWorld extends RowsWorld, Pick<Meter, 'allow' | 'hold'> {}
 
 export async function startMeteredWorld(): Promise<MeteredWorld> {
   const world = await startRowsWorld();
-  let allowed = 0;
-  let waiting: (() => void)[] = [];
-  const release = () => {
-    while (allowed > 0 && waiting.length > 0) {
-      allowed -= 1;
-      waiting.shift()!();
-    }
-  };
+  const { pass, end, allow, hold } = meter();
   world.model.reply(async (request) => {
-    if (request.body.model === 'policy') {
-      await new Promise<void>((resolve) => {
-        waiting.push(resolve);
-        release();
-      });
-    }
+    if (request.body.model === 'policy') await pass();
     return world.answer(request);
   });
   return {
     ...world,
-    allow: (calls) => {
-      allowed += calls;
-      release();
-    },
-    hold: () => (allowed = 0),
+    allow,
+    hold,
     close: async () => {
-      // Calls that nobody waits for any more.
-      waiting.forEach((resolve) => resolve());
-      waiting = [];
+      end();
       await world.close();
     },
   };

@@ -3,12 +3,11 @@ import { count } from '../../util/format.js';
 import { setQuery } from '../../util/router.js';
 import { Loading, Panel, Problem } from '../../ui/basics.js';
 import { letterOf } from './address.js';
-import { differing, loadSettings, type Settings } from './settings.js';
-import type { Many } from './types.js';
+import { loadSettings, rowsOf, valuesOf, type Settings, type SettledColumn } from './settings.js';
 
 /** What each column ran with; by default only what differs. */
-export function Configuration({ many, onlyDifferences }: { many: Many; onlyDifferences: boolean }) {
-  const { columns } = many;
+export function Configuration(props: { columns: readonly SettledColumn[]; onlyDifferences: boolean }) {
+  const { columns, onlyDifferences } = props;
   const ids = columns.map(({ id }) => id);
   const { data, error } = useResource(`settings ${ids.join()}`, (signal) =>
     Promise.all(columns.map((column) => loadSettings(column, signal))),
@@ -33,12 +32,12 @@ export function Configuration({ many, onlyDifferences }: { many: Many; onlyDiffe
 }
 
 function Table({ ids, settings, onlyDifferences }: { ids: string[]; settings: Settings[]; onlyDifferences: boolean }) {
-  const all = [...new Set(settings.flatMap((of) => [...of.keys()]))];
-  const shown = onlyDifferences ? differing(settings) : all;
+  const shown = rowsOf(settings, onlyDifferences);
+  const sum = (rows: typeof shown) => rows.reduce((total, { labels }) => total + labels.length, 0);
   return (
     <>
       <div class="table-box" tabIndex={0} role="region" aria-label="Configuration by column">
-        <table class="table compare-grid">
+        <table class="table compare-grid compare-settings">
           <thead>
             <tr>
               <td></td>
@@ -49,25 +48,30 @@ function Table({ ids, settings, onlyDifferences }: { ids: string[]; settings: Se
               ))}
             </tr>
           </thead>
-          <tbody>
-            {shown.map((name) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                {settings.map((of, at) => (
-                  <td key={at} dir="auto" class="setting">
-                    {of.get(name) ?? '–'}
-                  </td>
-                ))}
+          {shown.map(({ section, labels }) => (
+            <tbody key={section}>
+              <tr>
+                <th scope="rowgroup" colSpan={ids.length + 1} class="setting-section">
+                  {section}
+                </th>
               </tr>
-            ))}
-          </tbody>
+              {labels.map((label) => (
+                <tr key={label}>
+                  <th scope="row">{label}</th>
+                  {valuesOf(settings, label).map((value, at) => (
+                    <td key={at} dir="auto" class="setting" title={value ?? undefined}>
+                      <span class="setting-value">{value ?? '–'}</span>
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          ))}
         </table>
       </div>
       {onlyDifferences && (
         <p class="quiet">
-          {shown.length === 0
-            ? 'Nothing differs that the jobs answer.'
-            : `${count(all.length - shown.length)} are equal.`}
+          {shown.length === 0 ? 'Nothing differs.' : `${count(sum(rowsOf(settings, false)) - sum(shown))} are equal.`}
         </p>
       )}
     </>

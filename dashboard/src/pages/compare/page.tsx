@@ -1,13 +1,16 @@
+import { RatchetError } from '../../../../src/client/index.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
+import { messageOf } from '../../util/format.js';
 import { route } from '../../util/router.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
 import { CopyLink } from '../../ui/copy.js';
 import { Heading } from '../../ui/heading.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
-import { viewOf, type CompareView } from './address.js';
+import { letterOf, viewOf, type CompareView } from './address.js';
 import { Chooser } from './chooser.js';
 import { Configuration } from './configuration.js';
+import { settledRun } from './settings.js';
 import { Prompts } from './prompts.js';
 import { Rows } from './rows.js';
 import type { Many } from './types.js';
@@ -38,8 +41,29 @@ function Compared({ view }: { view: CompareView }) {
     <>
       <Chooser view={view} columns={data?.columns ?? []} />
       {data === null && <Empty>Add at least two runs.</Empty>}
-      {data === undefined && (error ? <Problem error={error} /> : <Loading />)}
+      {data === undefined && (error ? <NotCompared error={error} view={view} /> : <Loading />)}
       {data && <Parts key={key} many={data} view={view} />}
+    </>
+  );
+}
+
+/** Why there is no comparison; of runs on other rows or scorers what differs between them, too. */
+function NotCompared({ error, view: { ids, onlyDifferences } }: { error: Error; view: CompareView }) {
+  const runs = ids.map(settledRun).filter((run) => run !== null);
+  const isOfRuns = error instanceof RatchetError && error.code === 'not_comparable' && runs.length === ids.length;
+  return (
+    <>
+      <Problem
+        error={isOfRuns ? ids.reduce((text, id) => text.replaceAll(id, letterOf(ids, id)), messageOf(error)) : error}
+      />
+      {isOfRuns && (
+        <>
+          <p class="note">
+            Remove the column that does not fit, or evaluate its prompt on the rows of the others with their scorer.
+          </p>
+          <Configuration columns={runs} onlyDifferences={onlyDifferences} />
+        </>
+      )}
     </>
   );
 }
@@ -48,7 +72,7 @@ function Parts({ many, view }: { many: Many; view: CompareView }) {
   return (
     <>
       <VerdictPanel many={many} />
-      <Configuration many={many} onlyDifferences={view.onlyDifferences} />
+      <Configuration columns={many.columns} onlyDifferences={view.onlyDifferences} />
       <Rows many={many} view={view} />
       <Prompts many={many} view={view} />
     </>

@@ -1,109 +1,126 @@
-/** What a column ran with, by the names that people see. */
+/** What a column ran with: the fields of its request, in the words and sections of a configuration. */
+import { kindOf } from '../../../../src/core/jobs/kinds.js';
+import { canonicalJson } from '../../../../src/util/json.js';
+import type { Answer } from '../../../../src/client/index.js';
 import { client } from '../../data/client.js';
-import { kindOfRun, type RunKind } from '../../data/kinds.js';
-import { clock, count, dollars, shortId } from '../../util/format.js';
+import { kindOfRun } from '../../data/kinds.js';
+import { readRequest } from '../../data/request.js';
+import { numberOf } from '../../data/search.js';
+import { clock, count, shortId } from '../../util/format.js';
+import { factsOf, sectionTitles, splitWords, type Fact } from '../configuration/sections.js';
 import type { Column } from './types.js';
 
-export type Settings = ReadonlyMap<string, string>;
-type Entries = Record<string, string | number | null | undefined>;
+export interface Setting {
+  section: string;
+  /** One of each in a column. */
+  label: string;
+  shown: string;
+  /** The same for equal values alone, however they are shown. */
+  key: string;
+}
+export type Settings = ReadonlyMap<string, Setting>;
 
-/** From what the job answers of itself; `GET …/{id}/request` would add the parameters. */
-export async function loadSettings(column: Column, signal: AbortSignal): Promise<Settings> {
-  const entries: Entries = {
-    ...(await loaders[kindOfRun(column.job_id)](column.job_id, signal)),
-    'Prompt, tokens': column.prompt_tokens,
+const runSection = 'Run';
+
+/** What the settings of a column are found by. */
+export type SettledColumn = Pick<Column, 'id' | 'kind' | 'job_id' | 'candidate_id' | 'prompt_tokens'>;
+
+/** A run, though it cannot be compared; null: the id is none of a run. */
+export function settledRun(id: string): SettledColumn | null {
+  const kind = kindOf(id);
+  if (kind !== 'session' && kind !== 'evaluation' && kind !== 'graph') return null;
+  return { id, kind, job_id: id, candidate_id: null, prompt_tokens: null };
+}
+
+/** The settings of a column. */
+export async function loadSettings(column: SettledColumn, signal: AbortSignal): Promise<Settings> {
+  const run = await readRun(column.job_id, signal);
+  const { facts, split } = await loadRequest(column, run, signal);
+  const { candidate_id: candidate, prompt_tokens: tokens } = column;
+  const known = new Map<string, Setting>();
+  const add = (section: string, label: string, shown: string | null | undefined, key = shown) => {
+    if (shown) known.set(label, { section, label, shown, key: key! });
   };
-  return new Map(
-    Object.entries(entries).flatMap(([name, value]): [string, string][] =>
-      value === null || value === undefined || value === ''
-        ? []
-        : [[name, typeof value === 'number' ? count(value) : value]],
-    ),
-  );
+  for (const { pointer, section, label, value, raw } of facts)
+    add(section, known.has(label) ? pointer : label, value, canonicalJson(raw));
+  if (split) add('Data', 'Split', splitWords(split), canonicalJson(split));
+  add('Prompt', 'Candidate', candidate && `candidate ${numberOf(candidate)}`, candidate);
+  add('Prompt', 'Prompt, tokens', tokens === null ? null : count(tokens));
+  add(runSection, 'Created', clock(run.created_at));
+  add(runSection, 'By', run.created_by?.key_name);
+  add(runSection, 'Status', run.status);
+  return known;
 }
 
-/** The names whose values are not the same everywhere. */
-export function differing(settings: readonly Settings[]): string[] {
-  const names = [...new Set(settings.flatMap((of) => [...of.keys()]))];
-  return names.filter((name) => new Set(settings.map((of) => of.get(name))).size > 1);
+/** The labels by section, in the order of a configuration. */
+export function rowsOf(settings: readonly Settings[], onlyDiffering: boolean): { section: string; labels: string[] }[] {
+  const all = new Map(settings.flatMap((of) => [...of.values()]).map(({ label, section }) => [label, section]));
+  const differs = (label: string) => new Set(settings.map((of) => of.get(label)?.key)).size > 1;
+  return [...sectionTitles, runSection].flatMap((section) => {
+    const labels = [...all.keys()].filter((label) => all.get(label) === section && (!onlyDiffering || differs(label)));
+    return labels.length === 0 ? [] : [{ section, labels }];
+  });
 }
 
-const loaders: Record<RunKind, (id: string, signal: AbortSignal) => Promise<Entries>> = {
-  async session(session_id, signal) {
-    const job = await client.value.request('getSession', { path: { session_id }, signal });
-    return {
-      ...common(job),
-      Model: modelOf(job.policy),
-      Algorithm: job.algorithm,
-      ...onRows(job),
-      ...budgetOf(job.budget),
-      ...splitOf(job.split),
-    };
-  },
-  async evaluation(job_id, signal) {
-    const job = await client.value.request('getEvaluation', { path: { job_id }, signal });
-    return {
-      ...common(job),
-      Model: modelOf(job.policy),
-      ...onRows(job),
-      Environment: job.env_name,
-      Rows: job.num_seeds,
-      'Budget, dollars': dollarsOf(job.budget.max_cost_usd),
-      'Prompt of': job.candidate?.candidate_id,
-    };
-  },
-  async graph(job_id, signal) {
-    const job = await client.value.request('getGraphJob', { path: { job_id }, signal });
-    return {
-      ...common(job),
-      Model: job.policy_models.map((model) => `${job.policy.provider}/${model}`).join(', '),
-      Algorithm: job.algorithm,
-      Scorer: job.verifier_mode,
-      Rows: job.num_tasks,
-      ...budgetOf(job.budget),
-      ...splitOf(job.split),
-    };
-  },
-};
+/** The values of a label in the columns; those that read alike and are not have a number. */
+export function valuesOf(settings: readonly Settings[], label: string): (string | null)[] {
+  const all = settings.map((of) => of.get(label) ?? null);
+  return all.map((setting) => {
+    if (!setting) return null;
+    const alike = [...new Set(all.flatMap((each) => (each?.shown === setting.shown ? [each.key] : [])))];
+    return alike.length === 1 ? setting.shown : `${setting.shown} (${alike.indexOf(setting.key) + 1})`;
+  });
+}
 
-interface Common {
+type Split = Record<'train' | 'evaluation' | 'heldout', number[]>;
+
+interface Request {
+  facts: Fact[];
+  split: Split | undefined;
+}
+
+/** The request of the run, or of the run that a deployed or evaluated prompt is of. */
+async function loadRequest(column: SettledColumn, run: Run, signal: AbortSignal): Promise<Request> {
+  const { job_id: id } = column;
+  const own = await requestOf(id, run, signal);
+  if (own || kindOfRun(id) !== 'evaluation') return own ?? { facts: [], split: undefined };
+  // A gate, a migration or a checkup made the evaluation.
+  const origin = (await sourceOf(column, signal)) ?? run.candidate?.session_id;
+  const made = origin ? await requestOf(origin, await readRun(origin, signal), signal) : null;
+  const { policy, dataset } = run as Answer<'getEvaluation'>;
+  const { provider, model } = policy;
+  const onRows = dataset && { dataset: { dataset_id: dataset.dataset_id }, scorer: dataset.scorer };
+  const ran = named(factsOf({ policy: { provider, model }, ...(!made && onRows) }), dataset ?? null);
+  const others = made?.facts.filter(({ label }) => ran.every((fact) => fact.label !== label)) ?? [];
+  return { facts: [...ran, ...others], split: made?.split };
+}
+
+/** The run that a version of a deployment is of; null: of none. */
+async function sourceOf({ kind, id }: SettledColumn, signal: AbortSignal): Promise<string | null> {
+  if (kind !== 'deployment') return null;
+  const { source } = await client.value.deployments.handle(id).get({ signal });
+  return source.session_id ?? source.graph_job_id;
+}
+
+/** null: no request made it. */
+async function requestOf(id: string, { split }: Run, signal: AbortSignal): Promise<Request | null> {
+  const { request, dataset } = await readRequest(id, null, signal);
+  return request && { facts: named(factsOf(request), dataset), split };
+}
+
+/** With the name of the data set in place of its id. */
+function named(facts: Fact[], dataset: { dataset_id: string; num_rows: number; name?: string | null } | null): Fact[] {
+  if (!dataset) return facts;
+  const value = `${dataset.name ?? shortId(dataset.dataset_id)}, ${count(dataset.num_rows)} rows`;
+  return facts.map((fact) => (fact.pointer.endsWith('/dataset_id') ? { ...fact, value } : fact));
+}
+
+interface Run {
   status: string;
-  tags: string[];
   created_at: string;
   created_by: { key_name: string } | null;
+  split?: Split;
+  candidate?: { session_id: string | null } | null;
 }
 
-const common = ({ status, tags, created_at: at, created_by: by }: Common): Entries => ({
-  Created: clock(at),
-  By: by?.key_name,
-  Tags: tags.join(', '),
-  Status: status,
-});
-
-const modelOf = ({ provider, model }: { provider: string; model: string }): string => `${provider}/${model}`;
-
-const onRows = (job: {
-  dataset?: { dataset_id: string; num_rows: number; scorer: string };
-  container_url: string | null;
-}): Entries => ({
-  'Data set': job.dataset && `${shortId(job.dataset.dataset_id)}, ${count(job.dataset.num_rows)} rows`,
-  Scorer: job.dataset?.scorer,
-  Container: job.container_url,
-});
-
-const dollarsOf = (usd: number | null): string | null => (usd === null ? null : dollars(usd));
-
-const budgetOf = (budget: {
-  max_rollouts: number | null;
-  max_minutes: number | null;
-  max_cost_usd: number | null;
-}): Entries => ({
-  'Budget, rollouts': budget.max_rollouts,
-  'Budget, minutes': budget.max_minutes,
-  'Budget, dollars': dollarsOf(budget.max_cost_usd),
-});
-
-const splitOf = (split: { train: number[]; evaluation: number[]; heldout: number[] } | undefined): Entries => ({
-  'Rows to train, choose, hold out':
-    split && [split.train, split.evaluation, split.heldout].map(({ length }) => count(length)).join(', '),
-});
+const readRun = (id: string, signal: AbortSignal) => client.value.handle(id).get({ signal }) as Promise<Run>;

@@ -21,12 +21,17 @@ export function VerdictPanel({ many }: { many: Many }) {
     return [{ name: letterOf(ids, id), verdict: pair.verdict, ...pair.difference, rows: pair.seeds_compared }];
   });
   const reach = reachOf(columns);
+  const pinned = letterOf(ids, baseline);
+  const apart = ids.filter((id, at) => id !== baseline && !columns[at]!.against_baseline);
   return (
     <Panel title="Verdict">
       <p class="verdict">
-        {named.length > 0
-          ? sentenceOf(letterOf(ids, baseline), named)
-          : 'No column has a row in common with the baseline.'}
+        {named.length > 0 && sentenceOf(pinned, named)}
+        {apart.length > 0 &&
+          ` ${apartWords(
+            apart.map((id) => letterOf(ids, id)),
+            pinned,
+          )}`}
       </p>
       <Table
         label="Columns beside the baseline"
@@ -54,6 +59,12 @@ export function VerdictPanel({ many }: { many: Many }) {
       {columns.length > 2 && many.pairs.length > 0 && <Fold summary="Every pair">{() => <Pairs many={many} />}</Fold>}
     </Panel>
   );
+}
+
+/** Of columns that are not compared, by their letters. */
+function apartWords(letters: readonly string[], baseline: string): string {
+  const has = letters.length === 1 ? 'has' : 'have';
+  return `${letters.join(', ')} ${has} no row in common with ${baseline}: pin another column, or run both on the same rows.`;
 }
 
 function Line(props: { column: Column; letter: string; many: Many; reach: number }) {
@@ -136,6 +147,8 @@ function Notes({ many: { columns, groups } }: { many: Many }) {
   const alone = withPair
     .filter(({ verdict, difference: { low, high } }) => verdict === 'inconclusive' && (low > 0 || high < 0))
     .map(({ id }) => id);
+  const sizes = withPair.map(({ seeds_compared: rows }) => rows);
+  const isUneven = new Set(sizes).size > 1;
   const undecided = withPair.filter(({ rows_needed: needed }) => needed !== null);
   return (
     <ul class="notes">
@@ -147,6 +160,13 @@ function Notes({ many: { columns, groups } }: { many: Many }) {
             : `The search itself varies by ±${spread.toFixed(3)}${difference === null || spread === 0 ? '.' : `; their mean gain of ${signed(difference)} is ${(Math.abs(difference) / spread).toFixed(1)} times that.`}`}
         </li>
       ))}
+      {isUneven && (
+        <li>
+          Each column is compared on the rows that it shares with the baseline:{' '}
+          {withPair.map(({ id, seeds_compared: rows }) => `${letterOf(ids, id)} on ${count(rows)}`).join(', ')}. To
+          compare two of them, read their own pair.
+        </li>
+      )}
       {biased.length > 0 && (
         <li>{letters(biased)}: a search selected on the compared rows, which favors its candidate.</li>
       )}

@@ -10,7 +10,7 @@ import { count, shortId } from '../../util/format.js';
 import { link, pageOf, route, setQuery } from '../../util/router.js';
 import { againLink, evaluateLink } from '../new/form/original.js';
 import { copyText, forms, type Form } from './copy-as.js';
-import { sectionsOf, type Fact } from './sections.js';
+import { sectionsOf, splitWords, type Fact } from './sections.js';
 
 type SeedSplit = NonNullable<SearchJob['split']>;
 
@@ -80,13 +80,11 @@ function Value({ fact, dataset }: { fact: Fact; dataset: JobRequest['dataset'] }
   );
 }
 
-function SplitFact({ split: { train, evaluation, heldout } }: { split: SeedSplit }) {
+function SplitFact({ split }: { split: SeedSplit }) {
   return (
     <div>
       <dt>Split</dt>
-      <dd>
-        {count(train.length)} train, {count(evaluation.length)} evaluation, {count(heldout.length)} held out
-      </dd>
+      <dd>{splitWords(split)}</dd>
     </div>
   );
 }

@@ -44,6 +44,7 @@ function Now({ job, phase }: { job: Job; phase: Phase }) {
 function namesOf(job: Job): Name[] {
   if (!('generation' in job.progress)) return ['rows'];
   const split = 'split' in job ? job.split : undefined;
-  const hasHeldout = split === undefined || split.heldout.length > 0 || job.progress.phase?.name === 'heldout';
+  // The seeds of a container are in no split: its last phase is shown when it begins.
+  const hasHeldout = (split?.heldout.length ?? 0) > 0 || job.progress.phase?.name === 'heldout';
   return ['baseline', 'search', 'evaluation', ...(hasHeldout ? (['heldout'] as const) : [])];
 }

@@ -1,11 +1,13 @@
+import type { ComponentChildren } from 'preact';
 import { count, dollars, milliseconds, shortId } from '../../util/format.js';
 import { pageOf } from '../../util/router.js';
 import { Panel, Problem } from '../../ui/basics.js';
 import { Copy } from '../../ui/copy.js';
 import type { AskedAnswer } from './ask.js';
 
-/** What a deployment answers, as it comes. */
-export function AnswerPanel({ title, answer }: { title: string; answer: AskedAnswer | null }) {
+/** What a deployment answers, as it comes; `children`: what else can be done with its prompt. */
+export function AnswerPanel(props: { title: string; answer: AskedAnswer | null; children: ComponentChildren }) {
+  const { title, answer, children } = props;
   const isRunning = answer !== null && answer.totalMs === null;
   return (
     <Panel title={title} aside={answer?.text ? <Copy text={answer.text} /> : null}>
@@ -16,6 +18,7 @@ export function AnswerPanel({ title, answer }: { title: string; answer: AskedAns
         {answer && <Problem error={answer.error} />}
       </div>
       {answer && <Figures answer={answer} />}
+      {children}
     </Panel>
   );
 }

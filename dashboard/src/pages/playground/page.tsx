@@ -3,6 +3,7 @@ import { shortId } from '../../util/format.js';
 import { link, route, setQuery } from '../../util/router.js';
 import { Empty, Panel, Problem } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
+import { PromptLinks } from '../job/candidate-links.js';
 import { AnswerPanel } from './answer.js';
 import { ask, notAsked, type AskedAnswer } from './ask.js';
 import { DeploymentChoice } from './choice.js';
@@ -85,7 +86,11 @@ export function PlaygroundPage() {
             {columns.map(
               ({ ref, served }, n) =>
                 ref !== '' && (
-                  <AnswerPanel key={n} title={titleOf(ref, served)} answer={answers[keyOf(n, ref)] ?? null} />
+                  <AnswerPanel key={n} title={titleOf(ref, served)} answer={answers[keyOf(n, ref)] ?? null}>
+                    {served?.snapshot?.kind === 'messages' && (
+                      <PromptLinks id={served.deployment.id} candidateId={null} again="Optimize it" />
+                    )}
+                  </AnswerPanel>
                 ),
             )}
           </div>

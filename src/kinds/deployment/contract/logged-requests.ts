@@ -1,6 +1,7 @@
 /** Requests of a deployment whose texts are kept. */
 import { z } from 'zod';
 import { correlationPattern, pageQuery, timestamp } from '../../../contracts/common.js';
+import { reviewSchema } from '../../../contracts/review.js';
 import { wholeParameter } from '../../../contracts/validation.js';
 import { datasetSchema, uploadLimits } from '../../../datasets/contract/dataset.js';
 
@@ -82,6 +83,7 @@ export const loggedRequestSchema = z
     reward: z.union([z.number(), z.boolean()]).nullable().describe('The first that was reported of it.'),
     corrected: z.string().nullable().describe('The latest corrected answer.'),
     reports: z.int().describe('Reports of the answer and of its episode.'),
+    reviews: z.array(reviewSchema).describe('What people say of the answer, oldest first.'),
     request: z
       .record(z.string(), z.unknown())
       .nullable()

@@ -15,6 +15,7 @@ import {
   loggedQuerySchema,
   loggedRequestSchema,
 } from '../contract/logged-requests.js';
+import { reviewView } from '../../../rows/routes/review-view.js';
 import { AnswerIds } from '../store/answer-ids.js';
 import { deleteRequest, readRequest, type StoredRequest } from '../store/logged-requests.js';
 import { find, path, tags } from './find.js';
@@ -51,7 +52,11 @@ function registerSearch(app: App, deps: HttpDeps): void {
       const after = parseTimeCursor(cursor);
       const searched = await searchedBy(deps, request, request.params.deployment_id, filter);
       const { rows, last } = await nextRequests(deps.db, searched, { after, limit });
-      return { data: rows.map(view), next_cursor: last && cursorAfter(last), has_more: last !== null };
+      return {
+        data: rows.map((row) => view(row, request.caller.keyId)),
+        next_cursor: last && cursorAfter(last),
+        has_more: last !== null,
+      };
     },
   );
 
@@ -76,14 +81,14 @@ function registerSearch(app: App, deps: HttpDeps): void {
     },
     async (request, reply) => {
       const searched = await searchedBy(deps, request, request.params.deployment_id, request.query);
-      return sendLines(reply, allRequests(deps.db, searched));
+      return sendLines(reply, allRequests(deps.db, searched), request.caller.keyId);
     },
   );
 }
 
-function sendLines(reply: FastifyReply, rows: AsyncIterable<StoredRequest>): FastifyReply {
+function sendLines(reply: FastifyReply, rows: AsyncIterable<StoredRequest>, keyId: string | null): FastifyReply {
   const lines = async function* () {
-    for await (const row of rows) yield `${JSON.stringify(view(row))}\n`;
+    for await (const row of rows) yield `${JSON.stringify(view(row, keyId))}\n`;
   };
   return reply.type('application/jsonl; charset=utf-8').send(Readable.from(lines()));
 }
@@ -143,7 +148,7 @@ function registerOne(app: App, deps: HttpDeps): void {
       const { orgId, name, key } = await keyOf(request, request.params);
       const row = await deps.db.org(orgId, (tx) => readRequest(tx, name, key));
       if (!row) throw noTexts(key.answerId);
-      return view(row);
+      return view(row, request.caller.keyId);
     },
   );
 
@@ -178,7 +183,7 @@ async function searchedBy(
   return { orgId, scope: ref === name ? { name } : { deploymentId: id }, filter };
 }
 
-function view(row: StoredRequest): z.output<typeof loggedRequestSchema> {
+function view(row: StoredRequest, keyId: string | null): z.output<typeof loggedRequestSchema> {
   return {
     answer_id: row.answerId,
     deployment_id: row.deploymentId,
@@ -195,6 +200,7 @@ function view(row: StoredRequest): z.output<typeof loggedRequestSchema> {
     reward: row.reward,
     corrected: row.corrected,
     reports: row.reports,
+    reviews: row.reviews.map((review) => reviewView(review, keyId)),
     request: jsonOf(row.request),
     answer: jsonOf(row.answer),
   };

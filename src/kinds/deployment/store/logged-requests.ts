@@ -1,5 +1,6 @@
 /** Requests of deployments with their texts, for as long as a deployment keeps them. */
 import { requestShard } from '../../../jobs/store/usage.js';
+import { readReviewsOf, type Review } from '../../../reviews/store/reviews.js';
 import { reviewKeyPrefix } from '../contract/feedback.js';
 import { settingsOf } from './resolve.js';
 import type { Tx } from '../../../platform/db/db.js';
@@ -203,7 +204,7 @@ function wantedBy(filter: RequestFilter, value: (one: unknown) => string): strin
 }
 
 /** A request with what was reported of its answer, or of its episode. */
-export interface StoredRequest extends Omit<LoggedRequest, 'at'>, Record<string, unknown> {
+interface ReportedRequest extends Omit<LoggedRequest, 'at'>, Record<string, unknown> {
   at: Date;
   /** The first reward that was reported; null: none. */
   reward: number | boolean | null;
@@ -215,12 +216,17 @@ export interface StoredRequest extends Omit<LoggedRequest, 'at'>, Record<string,
   reports: number;
 }
 
+export interface StoredRequest extends ReportedRequest {
+  /** What people say of the answer, oldest first. */
+  reviews: Review[];
+}
+
 /**
  * Requests by their keys, newest first; those that are deleted meanwhile are left out. The limit
  * keeps each a look-up: joined, the keys of a page would read the whole table while it is small.
  */
 export async function readRequests(tx: Tx, keys: readonly RequestKey[]): Promise<StoredRequest[]> {
-  return tx.query<StoredRequest>(
+  const rows = await tx.query<ReportedRequest>(
     `select r.deployment_id as "deploymentId", r.answer_id as "answerId", r.at, r.outcome, r.code, r.provider, r.model,
             r.latency_ms as "latencyMs", r.prompt_tokens as "promptTokens", r.completion_tokens as "completionTokens",
             r.cost_usd as "costUsd", r.correlation_id as "correlationId", r.request, r.answer, f.reward, f.corrected, f.is_right as "isRight", f.reports
@@ -232,6 +238,8 @@ export async function readRequests(tx: Tx, keys: readonly RequestKey[]): Promise
       order by r.at desc, r.answer_id desc`,
     [keys.map(({ deploymentId }) => deploymentId), keys.map(({ answerId }) => answerId), keys.map(({ at }) => at)],
   );
+  const reviews = await readReviewsOf(tx, keys);
+  return rows.map((row) => ({ ...row, reviews: reviews.get(row.answerId) ?? [] }));
 }
 
 /** A request of a name; null: its texts were not kept, or are deleted. */

@@ -9,24 +9,28 @@ const mostReviewable = 2_000;
 /** From which on a judge or a reward calls an answer good. */
 const good = 0.5;
 
-/** An answer without a verdict of the reviewer. */
+/** An answer, and whether the reviewer has given a verdict. */
 export interface Reviewable extends RequestKey, Record<string, unknown> {
   /** The first that was reported, but for reviews; null: none. */
   reward: number | null;
   judge: number | null;
+  isDone: boolean;
 }
 
-/** The next answers: those of which judge and reward disagree first, then the newest. */
+/**
+ * The next answers: those of which judge and reward disagree first, then the newest; those with a
+ * verdict of the reviewer last, or not at all.
+ */
 export async function readReviewable(
   tx: Tx,
   scope: RequestScope,
-  { reviewer, limit }: { reviewer: string; limit: number },
+  { reviewer, withReviewed, limit }: { reviewer: string; withReviewed: boolean; limit: number },
 ): Promise<{ answers: Reviewable[]; done: number; left: number }> {
   const [where, of] =
     'name' in scope
       ? [`org_id = current_setting('app.org') and name = $1`, scope.name]
       : ['deployment_id = $1', scope.deploymentId];
-  const rows = await tx.query<Reviewable & { isDone: boolean; done: number; left: number }>(
+  const rows = await tx.query<Reviewable & { done: number; left: number }>(
     `with latest as (
        select deployment_id, answer_id, org_id, name, at from deployment_requests
         where ${where} and outcome = 'ok' order by at desc, answer_id desc limit ${mostReviewable}
@@ -49,5 +53,5 @@ export async function readReviewable(
     [of, reviewer, limit],
   );
   const { done = 0, left = 0 } = rows[0] ?? {};
-  return { answers: rows.filter(({ isDone }) => !isDone), done, left };
+  return { answers: rows.filter(({ isDone }) => withReviewed || !isDone), done, left };
 }

@@ -22,6 +22,7 @@ const requestOf = (text: string, at: number): StoredRequest => ({
   corrected: null,
   isRight: false,
   reports: 0,
+  reviews: [],
 });
 
 async function* requests(...texts: string[]) {

@@ -20,12 +20,12 @@ const rowHeight = 36;
 
 const openAnswer = (answer: string | null): void => setQuery({ answer });
 
-/** Kept answers of a version that this key has not reviewed, with one beside the list. */
+/** Kept answers of a version, those that this key has not reviewed first, with one beside the list. */
 export function ReviewQueuePanel({ id, isKept }: { id: string; isKept: boolean }) {
   const { data, error, reload } = useResource(`reviews ${id}`, (signal) =>
-    client.value.reviews.queue({ job_id: id, limit: mostShown }, { signal }),
+    client.value.reviews.queue({ job_id: id, limit: mostShown, include_reviewed: 'true' }, { signal }),
   );
-  // What is reviewed stays in the list until the page is opened again.
+  // What is reviewed keeps its place until the page is opened again.
   const [items, setItems] = useState<Item[] | null>(null);
   useEffect(() => setItems((known) => known ?? data?.data ?? null), [data]);
   const shown = route.value.query.get('answer');
@@ -53,7 +53,7 @@ export function ReviewQueuePanel({ id, isKept }: { id: string; isKept: boolean }
                 subject: { jobId: item.job_id, subjectId: item.subject_id },
                 place: item.subject_id,
                 title: `Answer ${index + 1}`,
-                reviews: [],
+                reviews: item.reviews,
                 input: item.input,
                 expected: null,
                 answer: item.answer,
@@ -82,7 +82,7 @@ type Made = Answer<'createDatasetOfRequests'>;
 function QueueBar({ id, items, done, all }: { id: string; items: Item[]; done: number; all: number }) {
   const [made, setMade] = useState<Made | null>(null);
   const start = () => {
-    const next = items.find((item) => ownReview(subjectOf(item), []).verdict === null) ?? items[0]!;
+    const next = items.find((item) => ownReview(subjectOf(item), item.reviews).verdict === null) ?? items[0]!;
     openAnswer(next.subject_id);
   };
   const make = async () =>
@@ -132,12 +132,12 @@ function AnswerTable({ items, index }: { items: Item[]; index: number }) {
 }
 
 function AnswerLine({ item }: { item: Item }) {
-  const { subject_id: answer, input } = item;
+  const { subject_id: answer, input, reviews } = item;
   return (
     <>
       <span role="cell" class="row-text">
         <button type="button" class="row-open" data-row={answer} onClick={() => openAnswer(answer)}>
-          <ReviewMark subject={subjectOf(item)} reviews={[]} />
+          <ReviewMark subject={subjectOf(item)} reviews={reviews} />
           <span dir="auto">{input ?? 'No text'}</span>
         </button>
       </span>

@@ -8,7 +8,7 @@ import { kindOf } from '../../../../../src/core/jobs/kinds.js';
 import { patchBetween } from '../../../../../src/util/merge-patch.js';
 import { shortId } from '../../../util/format.js';
 import { remember } from '../../../util/remember.js';
-import { link, route, setQuery } from '../../../util/router.js';
+import { go, link, route, setQuery } from '../../../util/router.js';
 import { emptyDraft, type Draft, type PromptMessage } from './draft.js';
 import { draftOf, fitsForm, holderOf, requestFrom, type Body, type Source } from './from-request.js';
 import { requestOf, type DataRows } from './request.js';
@@ -73,6 +73,13 @@ export const replaced = signal<{ form: Draft; from: Original | null } | null>(nu
 export async function begin(choice: Choice, signal: AbortSignal): Promise<void> {
   const next = await loaded(choice, signal);
   if (!signal.aborted) show(next.draft, next.original);
+}
+
+/** Opens the form of an evaluation of a prompt that a run or its candidate has, with other messages. */
+export async function evaluateEdited(id: string, candidateId: string | null, messages: PromptMessage[]): Promise<void> {
+  await begin({ purpose: 'evaluate', id, candidateId }, new AbortController().signal);
+  draft.value = { ...draft.value, messages };
+  go(evaluateLink(id, candidateId));
 }
 
 /** Puts another draft in place of all fields, made from `from`; `undo` brings them back. */

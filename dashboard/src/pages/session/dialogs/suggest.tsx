@@ -2,9 +2,10 @@ import { useState } from 'preact/hooks';
 import { componentNames } from '../../../../../src/core/prompts/components.js';
 import { client } from '../../../data/client.js';
 import { useResource } from '../../../data/resource.js';
-import { Empty, Field, Loading, Problem } from '../../../ui/basics.js';
+import { ActionButton, Empty, Field, Loading, Problem } from '../../../ui/basics.js';
 import { Choice } from '../../../ui/choice.js';
 import { Dialog } from '../../../ui/dialog.js';
+import { evaluateEdited } from '../../new/form/original.js';
 import type { DialogProps } from './props.js';
 import type { CandidateDetail, Session } from '../../../data/session/types.js';
 import { FormDialog } from '../../../ui/form-dialog.js';
@@ -41,14 +42,16 @@ function SuggestForm(props: DialogProps & { source: Source; onSource: (source: S
   const [texts, setTexts] = useState(messages.map(({ content }) => content));
   const names = componentNames(messages);
   const options = idOf(session, 'best') === null ? { baseline: 'Baseline' } : { baseline: 'Baseline', best: 'Best' };
+  const given = messages.map((message, n) => ({ ...message, content: texts[n]! }));
+  const evaluate = () => evaluateEdited(session.session_id, source === 'best' ? idOf(session, source) : null, given);
+  const more = session.dataset && <ActionButton run={evaluate}>Evaluate on …</ActionButton>;
   const run = async () => {
-    const given = messages.map((message, n) => ({ ...message, content: texts[n]! }));
     const path = { session_id: session.session_id };
     await client.value.request('suggestSessionCandidate', { path, body: { messages: given } });
     await onDone();
   };
   return (
-    <FormDialog title="Try my prompt" submit="Try it" run={run} onClose={onClose} wide>
+    <FormDialog title="Try my prompt" submit="Try it" run={run} onClose={onClose} more={more} wide>
       {(errorOf) => (
         <>
           <p class="quiet">
