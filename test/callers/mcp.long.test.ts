@@ -20,11 +20,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const tools = [
   'evaluate',
+  'try_prompt',
   'optimize',
   'list_jobs',
   'list_runs',
   'watch',
   'results',
+  'rows',
   'list_candidates',
   'candidate',
   'trace',

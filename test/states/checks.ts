@@ -104,7 +104,7 @@ async function checkCounts(world: World, job: Job): Promise<void> {
     summary: { num_successful: number; num_failed: number; mean_reward: number | null };
   };
   const rewards = [...job.outcomes.values()];
-  assert.deepEqual(progress, { completed: rewards.length, total: job.seeds.length });
+  assert.deepEqual([progress.completed, progress.total], [rewards.length, job.seeds.length]);
   assert.deepEqual([summary.num_successful, summary.num_failed], [rewards.length, 0]);
   const { body } = await world.call('GET', `${pathOf(job)}/results`);
   assert.equal((body['results'] as unknown[]).length, rewards.length);
