@@ -7,7 +7,7 @@ import { readCompared, readSelected, type Compared } from './compared.js';
 
 interface Columns<Measured> {
   columns: ReadColumn<Measured>[];
-  /** The place of the baseline. */
+  /** The index of the baseline. */
   baseline: number;
 }
 
@@ -22,7 +22,7 @@ export async function readColumns<Measured>(
   { ids, baseline: pinned = ids[0]! }: { ids: readonly string[]; baseline?: string | undefined },
   measure: (compared: Compared) => Promise<Measured>,
 ): Promise<Columns<Measured>> {
-  const baseline = placeOf(ids, 'baseline', pinned);
+  const baseline = indexOfId(ids, 'baseline', pinned);
   const columns: ReadColumn<Measured>[] = [];
   for (const id of ids) {
     const compared = await readCompared(tx, 'ids', id);
@@ -33,11 +33,11 @@ export async function readColumns<Measured>(
   return { columns, baseline };
 }
 
-/** The place of an id among the columns. */
-export function placeOf(ids: readonly string[], field: 'baseline' | 'column', id: string): number {
-  const place = ids.indexOf(id);
-  if (place < 0) throw refuse.invalid([{ pointer: `/${field}`, message: 'must be one of ids' }]);
-  return place;
+/** The index of an id among the columns. */
+export function indexOfId(ids: readonly string[], field: 'baseline' | 'column', id: string): number {
+  const index = ids.indexOf(id);
+  if (index < 0) throw refuse.invalid([{ pointer: `/${field}`, message: 'must be one of ids' }]);
+  return index;
 }
 
 function checkInstances(baseline: Compared, column: Compared): void {

@@ -18,7 +18,7 @@ type MeansColumn = ReadColumn<Pick<Column, 'means' | 'failed'>>;
 
 interface ReadMany {
   columns: MeansColumn[];
-  /** The place of the baseline. */
+  /** The index of the baseline. */
   baseline: number;
   /** Of each column with the baseline. */
   pairs: (ComparedPair | null)[];
@@ -58,10 +58,10 @@ async function readMany(tx: Tx, query: z.output<typeof manyQuerySchema>): Promis
     pairs: compareAll(columns).flatMap(({ a, b, pair }) =>
       pair ? [{ a: columns[a]!.id, b: columns[b]!.id, ...pairView(pair, columns[a]!, columns[b]!) }] : [],
     ),
-    groups: groups.map(({ columns: places, rngSeeds, difference, spread }) => ({
-      ids: places.map((at) => columns[at]!.id),
+    groups: groups.map(({ columns: indexes, rngSeeds, difference, spread }) => ({
+      ids: indexes.map((at) => columns[at]!.id),
       rng_seeds: rngSeeds,
-      difference: places.includes(baseline) || places.some((at) => !pairs[at]) ? null : difference,
+      difference: indexes.includes(baseline) || indexes.some((at) => !pairs[at]) ? null : difference,
       spread,
     })),
   };

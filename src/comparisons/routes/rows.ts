@@ -19,7 +19,7 @@ import { storableText } from '../../util/text.js';
 import { comparedRowsQuerySchema, comparedRowsSchema } from '../contract/many.js';
 import { readRuns } from '../../rows/store/runs.js';
 import type { Compared } from './compared.js';
-import { placeOf, readColumns, type ReadColumn } from './columns.js';
+import { indexOfId, readColumns, type ReadColumn } from './columns.js';
 
 type Page = z.output<typeof comparedRowsSchema>;
 
@@ -44,7 +44,7 @@ export function registerComparedRows(app: App, { db }: HttpDeps): void {
 async function readPage(tx: Tx, query: z.output<typeof comparedRowsQuerySchema>): Promise<Page> {
   const { ids, outcome, q, limit } = query;
   const after = parseSeedCursor(query.cursor);
-  const column = query.column === undefined ? null : placeOf(ids, 'column', query.column);
+  const column = query.column === undefined ? null : indexOfId(ids, 'column', query.column);
   const { columns, baseline } = await readColumns(tx, query, (compared) => readRewards(tx, compared));
   const all = comparedRows(columns, baseline);
   const wanted = outcome === undefined ? all : all.filter((row) => hasOutcome(row, outcome, column));

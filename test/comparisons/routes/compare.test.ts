@@ -125,6 +125,7 @@ describe('two evaluations', () => {
       won: 1,
       lost: 1,
       tied: 1,
+      unit: 'seed',
     });
   });
 

@@ -5,7 +5,7 @@ import { useUntilEnded } from '../../data/until-ended.js';
 import { ActionButton, Badge, Loading, Panel, Problem, Stat, Stats, Time } from '../../ui/basics.js';
 import { ConfirmButton } from '../../ui/confirm.js';
 import { Heading } from '../../ui/heading.js';
-import { IntervalBar } from '../../ui/interval-bar.js';
+import { IntervalBar } from '../../ui/charts/interval-bar.js';
 import { dollars, reward, shortId } from '../../util/format.js';
 import { compareLink } from '../../util/compare-link.js';
 import { link, pageOf } from '../../util/router.js';

@@ -6,7 +6,7 @@ import { jobKinds } from '../../../../src/core/jobs/kinds.js';
 import { kindOfJob } from '../../data/kinds.js';
 import { Badge, Panel } from '../../ui/basics.js';
 import { Fold } from '../../ui/fold.js';
-import { AxisBar, UnseenRows } from '../../ui/interval-bar.js';
+import { AxisBar, UnseenRows } from '../../ui/charts/interval-bar.js';
 import { rowsNeededWords } from '../search/verdict.js';
 import { letterOf } from './address.js';
 import { reachOf, timesSpread, toneOfVerdict, type Column, type Many } from './types.js';

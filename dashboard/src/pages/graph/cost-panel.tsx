@@ -4,7 +4,7 @@ import { count, dollars, reward } from '../../util/format.js';
 import { labelWidth, rewardRange } from '../../util/axis.js';
 import { here } from '../../util/router.js';
 import { Panel, Problem } from '../../ui/basics.js';
-import { Chart, color, type ChartOptions } from '../../ui/chart.js';
+import { Chart, color, type ChartOptions } from '../../ui/charts/chart.js';
 import { CandidateFront } from '../search/candidate-front.js';
 import { pointsOf, priceOf, type Efficient, type Price } from './cost-front.js';
 import type { GraphJob, Pareto } from '../../data/graph/types.js';

@@ -60,8 +60,7 @@ export function useEndNotice(job: Job): void {
 function tell(job: Job): void {
   const { job_id: id, name, status } = job;
   if (asked.value.get(id) !== 'notification') return;
-  const [measured, best] =
-    'best_reward' in job ? ['Estimate', job.best_reward] : ['Reward', job.summary.mean_reward];
+  const [measured, best] = 'best_reward' in job ? ['Estimate', job.best_reward] : ['Reward', job.summary.mean_reward];
   const body = best === null ? '' : `${measured} ${reward(best)}`;
   const shown = new Notification(`${name ?? shortId(id)}: ${words(status)}`, { body, tag: id });
   shown.onclick = () => window.focus();

@@ -4,7 +4,7 @@ import { minute, trouble } from '../../data/health/words.js';
 import { useResource } from '../../data/resource.js';
 import { Clock, Empty, Panel, Problem } from '../../ui/basics.js';
 import { ConfirmButton } from '../../ui/confirm.js';
-import { errorsIn, Sparkline } from '../../ui/sparkline.js';
+import { errorsIn, Sparkline } from '../../ui/charts/sparkline.js';
 import { StateBadge } from './state-badge.js';
 import { count, milliseconds, shortId } from '../../util/format.js';
 import { here, link, route } from '../../util/router.js';

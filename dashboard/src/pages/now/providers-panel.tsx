@@ -3,7 +3,7 @@ import type { Health, ProviderHealth } from '../../data/health/health.js';
 import { byProvider, runningOf, trouble } from '../../data/health/words.js';
 import { Empty, Panel } from '../../ui/basics.js';
 import { ConfirmButton } from '../../ui/confirm.js';
-import { Sparkline } from '../../ui/sparkline.js';
+import { Sparkline } from '../../ui/charts/sparkline.js';
 import { StateBadge } from './state-badge.js';
 import { count, milliseconds } from '../../util/format.js';
 import { JobNames } from './job-names.js';

@@ -84,13 +84,9 @@ export function PlaygroundPage() {
           </Panel>
           <div class="grid">
             {columns.map(
-              ({ ref, served }, n) =>
-                ref !== '' && (
-                  <AnswerPanel key={n} title={titleOf(ref, served)} answer={answers[keyOf(n, ref)] ?? null}>
-                    {served?.snapshot?.kind === 'messages' && (
-                      <PromptLinks id={served.deployment.id} candidateId={null} again="Optimize it" />
-                    )}
-                  </AnswerPanel>
+              (column, n) =>
+                column.ref !== '' && (
+                  <AnswerOf key={n} column={column} answer={answers[keyOf(n, column.ref)] ?? null} />
                 ),
             )}
           </div>
@@ -100,6 +96,16 @@ export function PlaygroundPage() {
         </aside>
       </div>
     </>
+  );
+}
+
+function AnswerOf({ column: { ref, served }, answer }: { column: Column; answer: AskedAnswer | null }) {
+  return (
+    <AnswerPanel title={titleOf(ref, served)} answer={answer}>
+      {served?.snapshot?.kind === 'messages' && (
+        <PromptLinks id={served.deployment.id} candidateId={null} again="Optimize it" />
+      )}
+    </AnswerPanel>
   );
 }
 

@@ -3,7 +3,7 @@ import { signed } from '../../../../src/core/math/words.js';
 import { dollars, shortId } from '../../util/format.js';
 import { pageOf } from '../../util/router.js';
 import { Panel } from '../../ui/basics.js';
-import { frontOf, Scatter, type ScatterPoint } from '../../ui/scatter.js';
+import { frontOf, Scatter, type ScatterPoint } from '../../ui/charts/scatter.js';
 import { gainOf, scaleOf } from './scale.js';
 
 /** What the gains of comparable runs cost, the best front marked; nothing for fewer than two. */

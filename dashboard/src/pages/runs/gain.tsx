@@ -3,7 +3,7 @@ import { isActive } from '../../data/job.js';
 import { signed } from '../../../../src/core/math/words.js';
 import { count, shortId } from '../../util/format.js';
 import { here } from '../../util/router.js';
-import { AxisBar, toneOf } from '../../ui/interval-bar.js';
+import { AxisBar, toneOf } from '../../ui/charts/interval-bar.js';
 import { gainOf, type Scale } from './scale.js';
 
 /** The gain of a run as an interval beside zero, on the axis of its list. */

@@ -4,7 +4,7 @@ import { labelWidth, rewardRange } from '../../util/axis.js';
 import { decimal, reward, unknown } from '../../util/format.js';
 import { route, setQuery } from '../../util/router.js';
 import { Empty, Panel } from '../../ui/basics.js';
-import { Chart, color, legendHeight, type ChartOptions } from '../../ui/chart.js';
+import { Chart, color, legendHeight, type ChartOptions } from '../../ui/charts/chart.js';
 import { Choice } from '../../ui/choice.js';
 import { columnsOf, marksOf, type Axis, type Curve, type Levels } from './curve.js';
 import { Marks } from './curve-marks.js';

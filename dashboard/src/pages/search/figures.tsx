@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { count, dollars, duration, reward } from '../../util/format.js';
-import { UnseenRows } from '../../ui/interval-bar.js';
+import { UnseenRows } from '../../ui/charts/interval-bar.js';
 import { Stat, Stats } from '../../ui/basics.js';
 import { secondOfSearch } from '../../data/first-reward.js';
 import { isActive } from '../../data/job.js';

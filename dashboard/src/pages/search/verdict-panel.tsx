@@ -1,5 +1,5 @@
 import { Panel } from '../../ui/basics.js';
-import { IntervalBar } from '../../ui/interval-bar.js';
+import { IntervalBar } from '../../ui/charts/interval-bar.js';
 import { isActive } from '../../data/job.js';
 import type { Results, Status } from '../../data/search.js';
 import {

@@ -24,6 +24,7 @@ const empty = {
 
 test('returns an evaluation without outcomes', async () => {
   expect(await get()).toEqual({
+    last_command: null,
     job_id: id,
     diagnosis: null,
     name: null,

@@ -18,6 +18,7 @@ beforeAll(async () => {
 describe('before the first outcome', () => {
   test('the state is empty', async () => {
     expect(await get()).toEqual({
+      last_command: null,
       session_id: id,
       hint: null,
       name: null,

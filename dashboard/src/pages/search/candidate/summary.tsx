@@ -1,7 +1,7 @@
 import { count, reward, words } from '../../../util/format.js';
 import { here } from '../../../util/router.js';
 import { CopyId } from '../../../ui/copy.js';
-import { UnseenRows } from '../../../ui/interval-bar.js';
+import { UnseenRows } from '../../../ui/charts/interval-bar.js';
 import { Badge, Stat, Stats, Tag } from '../../../ui/basics.js';
 import { estimateName, heldoutOf } from '../../../data/first-reward.js';
 import { numberOf, type CandidateDetail, type Results, type SearchJob } from '../../../data/search.js';

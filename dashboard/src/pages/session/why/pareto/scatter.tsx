@@ -1,7 +1,7 @@
 import { count, dollars, reward } from '../../../../util/format.js';
 import { rewardRange } from '../../../../util/axis.js';
 import { here } from '../../../../util/router.js';
-import { Scatter as ScatterOf, type ScatterPoint } from '../../../../ui/scatter.js';
+import { Scatter as ScatterOf, type ScatterPoint } from '../../../../ui/charts/scatter.js';
 import { numberOf } from '../../../../data/search.js';
 import { tradeOff, type Point, type Unit } from './points.js';
 

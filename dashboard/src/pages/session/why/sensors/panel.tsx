@@ -3,7 +3,7 @@ import type { AlignedData } from 'uplot';
 import { count, dollars, milliseconds, reward, unknown } from '../../../../util/format.js';
 import { rewardRange } from '../../../../util/axis.js';
 import { Empty, Panel } from '../../../../ui/basics.js';
-import { Chart, type ChartOptions } from '../../../../ui/chart.js';
+import { Chart, type ChartOptions } from '../../../../ui/charts/chart.js';
 import { fitted, line, rule } from '../../../search/curve-panel.js';
 import { numberOf } from '../../../../data/search.js';
 import type { Lever, SensorFrame } from '../../../../data/session/types.js';

@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
-import { labelWidth } from '../util/axis.js';
-import { nextInList, useRoving } from './hooks/use-roving.js';
-import { useWidth } from './hooks/use-width.js';
+import { labelWidth } from '../../util/axis.js';
+import { nextInList, useRoving } from '../hooks/use-roving.js';
+import { useWidth } from '../hooks/use-width.js';
 
 const height = 300;
 const edges = { right: 24, top: 14, bottom: 40 };

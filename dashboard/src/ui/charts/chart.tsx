@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { isDark } from './theme.js';
+import { isDark } from '../theme.js';
 
 /** Options of uPlot without a size: the chart takes the width of its container. */
 export type ChartOptions = Omit<uPlot.Options, 'width' | 'height'>;

@@ -1,5 +1,5 @@
-import { signed } from '../../../src/core/math/words.js';
-import { reward } from '../util/format.js';
+import { signed } from '../../../../src/core/math/words.js';
+import { reward } from '../../util/format.js';
 
 type Tone = 'good' | 'bad' | 'quiet';
 
