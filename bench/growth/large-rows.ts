@@ -17,7 +17,7 @@ interface LargeRows {
   candidateIds: string[];
 }
 
-/** `template`: a finished session on a data set, with at least one candidate beside the baseline. */
+/** `template`: a finished session on a data set, with a candidate beside the baseline. */
 export async function largeRows(postgres: pg.Client, template: string): Promise<LargeRows> {
   const jobId = copyId(template, number);
   const own = jobId.slice(4);

@@ -1,2 +1,2 @@
-/** Words that nobody reads whose job has rows; fields of the API, such as `train_seeds`, are none. */
+/** Words that nobody reads whose job has rows; names of fields, such as `train_seeds`, may. */
 export const wordsOfExperts = /(?<![.\w])(seeds?|rollouts?|levers?|sensors?)\b/i;

@@ -30,7 +30,7 @@ export function firstOfSearch(job: SearchJob, results: Results | undefined): Nam
   return first && { ...first, name: firstRewardName(first, unitOf(job)) };
 }
 
-/** What stands behind it: the estimate, or what may become the best; null: nothing else is known. */
+/** What stands behind it: the estimate, or what may become the best; null: nothing else. */
 export function secondOfSearch(job: SearchJob, results: Results | undefined): Omit<Named, 'baseline'> | null {
   const { best_reward: best, best_reward_interval: interval, estimated_reward: promising } = job;
   if (results?.comparison?.basis === 'heldout')

@@ -9,7 +9,7 @@ export const numbers = (name: string, title?: string): ColumnHead => ({
   ...(title !== undefined && { title }),
 });
 
-/** A table that scrolls sideways within its page; `children` are its rows. An empty head is that of actions. */
+/** A table that scrolls sideways; `children` are its rows. An empty head is that of actions. */
 export function Table(props: {
   label: string;
   heads: readonly ColumnHead[];

@@ -5,7 +5,7 @@ import { serviceOfFile } from '../../support/service-of-file.js';
 import { wordsOfExperts } from '../../support/words-of-experts.js';
 import { rowsBaseline, startRowsWorld } from '../../support/worlds/rows.js';
 
-// What people read of jobs on rows names rows and answers, whatever the fields of the API are called.
+// What people read of jobs on rows names rows and answers, whatever the API calls its fields.
 
 const on = serviceOfFile(() => startRowsWorld());
 const policy = { provider: 'fake', model: 'policy' };

@@ -1,4 +1,4 @@
-/** What a column ran with: the fields of its request, in the words and sections of a configuration. */
+/** What a column ran with: the fields of its request, as a configuration shows them. */
 import { kindOf } from '../../../../src/core/jobs/kinds.js';
 import { canonicalJson } from '../../../../src/util/json.js';
 import type { Answer } from '../../../../src/client/index.js';

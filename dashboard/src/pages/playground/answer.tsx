@@ -1,13 +1,14 @@
-import type { ComponentChildren } from 'preact';
 import { count, dollars, milliseconds, shortId } from '../../util/format.js';
 import { pageOf } from '../../util/router.js';
 import { Panel, Problem } from '../../ui/basics.js';
 import { Copy } from '../../ui/copy.js';
+import { PromptLinks } from '../job/candidate-links.js';
 import type { AskedAnswer } from './ask.js';
+import type { Served } from './data.js';
 
-/** What a deployment answers, as it comes; `children`: what else can be done with its prompt. */
-export function AnswerPanel(props: { title: string; answer: AskedAnswer | null; children: ComponentChildren }) {
-  const { title, answer, children } = props;
+/** What a deployment answers, as it comes, and what else can be done with its prompt. */
+export function AnswerPanel(props: { title: string; served: Served | undefined; answer: AskedAnswer | undefined }) {
+  const { title, served, answer = null } = props;
   const isRunning = answer !== null && answer.totalMs === null;
   return (
     <Panel title={title} aside={answer?.text ? <Copy text={answer.text} /> : null}>
@@ -18,7 +19,9 @@ export function AnswerPanel(props: { title: string; answer: AskedAnswer | null; 
         {answer && <Problem error={answer.error} />}
       </div>
       {answer && <Figures answer={answer} />}
-      {children}
+      {served?.snapshot?.kind === 'messages' && (
+        <PromptLinks id={served.deployment.id} candidateId={null} again="Optimize it" />
+      )}
     </Panel>
   );
 }

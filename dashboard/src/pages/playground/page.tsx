@@ -3,7 +3,6 @@ import { shortId } from '../../util/format.js';
 import { link, route, setQuery } from '../../util/router.js';
 import { Empty, Panel, Problem } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
-import { PromptLinks } from '../job/candidate-links.js';
 import { AnswerPanel } from './answer.js';
 import { ask, notAsked, type AskedAnswer } from './ask.js';
 import { DeploymentChoice } from './choice.js';
@@ -84,9 +83,9 @@ export function PlaygroundPage() {
           </Panel>
           <div class="grid">
             {columns.map(
-              (column, n) =>
-                column.ref !== '' && (
-                  <AnswerOf key={n} column={column} answer={answers[keyOf(n, column.ref)] ?? null} />
+              ({ ref, served }, n) =>
+                ref !== '' && (
+                  <AnswerPanel key={n} title={titleOf(ref, served)} served={served} answer={answers[keyOf(n, ref)]} />
                 ),
             )}
           </div>
@@ -96,16 +95,6 @@ export function PlaygroundPage() {
         </aside>
       </div>
     </>
-  );
-}
-
-function AnswerOf({ column: { ref, served }, answer }: { column: Column; answer: AskedAnswer | null }) {
-  return (
-    <AnswerPanel title={titleOf(ref, served)} answer={answer}>
-      {served?.snapshot?.kind === 'messages' && (
-        <PromptLinks id={served.deployment.id} candidateId={null} again="Optimize it" />
-      )}
-    </AnswerPanel>
   );
 }
 

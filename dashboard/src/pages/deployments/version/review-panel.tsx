@@ -20,7 +20,7 @@ const rowHeight = 36;
 
 const openAnswer = (answer: string | null): void => setQuery({ answer });
 
-/** Kept answers of a version, those that this key has not reviewed first, with one beside the list. */
+/** Kept answers of a version with one beside the list; those to review come first. */
 export function ReviewQueuePanel({ id, isKept }: { id: string; isKept: boolean }) {
   const { data, error, reload } = useResource(`reviews ${id}`, (signal) =>
     client.value.reviews.queue({ job_id: id, limit: mostShown, include_reviewed: 'true' }, { signal }),

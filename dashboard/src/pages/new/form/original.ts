@@ -75,7 +75,7 @@ export async function begin(choice: Choice, signal: AbortSignal): Promise<void> 
   if (!signal.aborted) show(next.draft, next.original);
 }
 
-/** Opens the form of an evaluation of a prompt that a run or its candidate has, with other messages. */
+/** Opens the form of an evaluation of a run's prompt, or of its candidate, with other messages. */
 export async function evaluateEdited(id: string, candidateId: string | null, messages: PromptMessage[]): Promise<void> {
   await begin({ purpose: 'evaluate', id, candidateId }, new AbortController().signal);
   draft.value = { ...draft.value, messages };
