@@ -145,7 +145,7 @@ test('a session that found nothing better offers its baseline, and no interval o
   await deploy.waitFor();
   expect(await deploy.getAttribute('class')).not.toContain('primary');
   const estimate = page.locator('.first-number');
-  await estimate.getByText('0.000').waitFor();
+  await estimate.getByText('0.000', { exact: true }).waitFor();
   expect(await estimate.textContent()).toMatch(/0\.000 to 0\.[1-9]/);
 });
 
