@@ -80,7 +80,7 @@ test('the comparison counts rows won and lost, and says who is better', async ()
   await panel.getByRole('button', { name: 'Lost 0' }).waitFor();
   await page
     .getByRole('region', { name: 'Verdict', exact: true })
-    .getByText(/^B is better than A \(\+0\.25, .*, 40 rows\)\.$/)
+    .getByText(/^B is better than A \(\+0\.250, .*, 40 rows\)\.$/)
     .waitFor();
   await panel.getByRole('button', { name: 'Won 10' }).click();
   const rows = page.getByRole('table', { name: 'Rows with all answers' }).getByRole('rowheader');
