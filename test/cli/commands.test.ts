@@ -46,7 +46,7 @@ describe('optimize', () => {
       const { code, out, err } = await ratchet('optimize', ...files);
       expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('6 held-out rows') });
       expect(out).toMatch(
-        /^Better on 6 held-out rows: 0\.\d+ -> 1\.000 \(unseen rows: 0\.541 to 1\.000\); 95 %: difference 0\.\d+ to /m,
+        /^Better on 6 held-out rows: 0\.\d+ -> 1\.000 \(unseen rows: 0\.541 to 1\.000\); 95 %: difference \+0\.\d+ to /m,
       );
       const better = await written('better.txt');
       for (const subject of Object.keys(teams)) expect(better).toContain(subject);

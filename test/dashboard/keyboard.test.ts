@@ -55,7 +55,8 @@ test('a session is read by keyboard alone', async () => {
 }, 60_000);
 
 test('the menu of a session opens, moves, and closes by keys, and fits a phone', async () => {
-  const id = await createSession(on.service, { ...on.world.job(20), budget: { max_rollouts: 60 } });
+  const gepa = { generations: 1, population_size: 2 };
+  const id = await createSession(on.service, { ...on.world.job(20), gepa, budget: { max_rollouts: 60 } });
   await ended(on.service, id);
   const page = await open(on.service, `#/sessions/${id}`, { viewport: { width: 390, height: 800 } });
   const { keyboard } = page;
