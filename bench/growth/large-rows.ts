@@ -11,7 +11,7 @@ const labels = 10;
 /** About as long as a message of a customer. */
 const words = 'I wrote to you last week about the parcel that did not arrive and nobody answered. ';
 
-interface LargeRows {
+export interface LargeRows {
   jobId: string;
   /** The baseline first, then the winner. */
   candidateIds: string[];

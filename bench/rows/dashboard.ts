@@ -1,18 +1,35 @@
 import { chromium, type Page } from 'playwright-core';
 import { findChromium } from '../../test/support/chromium.js';
 import { largeSession } from '../growth/fill.js';
+import { largeRows, size, type LargeRows } from '../growth/large-rows.js';
 import { smallSession } from '../growth/templates.js';
 import { percentile } from '../stats.js';
 import type { Row } from '../table.js';
 import type { World } from '../world.js';
 
 const scrollMs = 4_000;
+const rows = size.rows.toLocaleString('en-US');
 
-/** Tabs with long lists. */
-const lists = [
-  { name: '100,000 events', tab: 'Events', role: 'list', label: 'Events' },
-  { name: '500 candidates', tab: 'Candidates', role: 'table', label: 'Table of candidates' },
-] as const;
+/** A long list of a page. `page`: its address. */
+interface List {
+  name: string;
+  page: string;
+  role: 'list' | 'table';
+  label: string;
+}
+
+const listsOf = (large: string, { jobId, candidateIds }: LargeRows): List[] => [
+  { name: '100,000 events', page: `#/sessions/${large}?tab=events`, role: 'list', label: 'Events' },
+  { name: '500 candidates', page: `#/sessions/${large}?tab=candidates`, role: 'table', label: 'Table of candidates' },
+  { name: `${rows} rows`, page: `#/sessions/${jobId}?tab=rows`, role: 'table', label: 'Rows' },
+  { name: `${rows} rows beside a review`, page: `#/sessions/${jobId}?tab=rows&row=0`, role: 'table', label: 'Rows' },
+  {
+    name: `${rows} rows of ${size.candidates} columns`,
+    page: `#/compare?ids=${candidateIds.join(',')}`,
+    role: 'table',
+    label: 'Rows with all answers',
+  },
+];
 
 /** Frames while long lists scroll, beside an empty box that scrolls in the same browser. */
 export async function run(world: World): Promise<Row[]> {
@@ -20,6 +37,7 @@ export async function run(world: World): Promise<Row[]> {
   if (executablePath === undefined) throw new Error('Chromium is not installed (Debian: apt install chromium)');
   const { jobId } = await smallSession(world);
   const large = await largeSession(world.postgres, jobId);
+  const lists = listsOf(large, await largeRows(world.postgres, jobId));
   // As autovacuum does while events come in.
   await world.postgres.query('vacuum analyze');
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
@@ -28,16 +46,15 @@ export async function run(world: World): Promise<Row[]> {
     const ideal = await scroll(await emptyBox(page));
     await page.goto(world.url);
     await page.evaluate(`localStorage.setItem('ratchet.key', ${JSON.stringify(world.apiKey)})`);
-    const rows: Row[] = [];
-    await page.goto(`${world.url}/#/sessions/${large}?tab=events`);
     await page.reload();
-    await page.getByText(/^1\d\d,\d{3} events$/).waitFor({ timeout: 120_000 });
-    for (const { name, tab, role, label } of lists) {
-      await page.getByRole('tab', { name: tab }).click();
-      const list = page.getByRole(role, { name: label });
-      await list.waitFor({ timeout: 60_000 });
+    const measured: Row[] = [];
+    for (const { name, page: address, role, label } of lists) {
+      await page.goto(`${world.url}/${address}`);
+      const list = page.getByRole(role, { name: label, exact: true });
+      await list.waitFor({ timeout: 120_000 });
+      if (label === 'Events') await page.getByText(/^1\d\d,\d{3} events$/).waitFor({ timeout: 120_000 });
       const frames = await scroll((await list.elementHandle())!);
-      rows.push({
+      measured.push({
         what: `dashboard: frames a second while ${name} scroll`,
         value: rate(frames),
         unit: '',
@@ -51,7 +68,7 @@ export async function run(world: World): Promise<Row[]> {
         },
       });
     }
-    return rows;
+    return measured;
   } finally {
     await browser.close();
   }

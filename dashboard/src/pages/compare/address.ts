@@ -37,7 +37,7 @@ export function viewOf(query: URLSearchParams): CompareView {
   };
 }
 
-/** A, B, C … by the place of a column. */
+/** A, B, C … by the index of a column. */
 export const letterOf = (ids: readonly string[], id: string): string => letters[ids.indexOf(id)] ?? '?';
 
 type Changes = Record<string, string | null>;

@@ -85,7 +85,7 @@ export function judgeWords(agreement: NonNullable<Results['judge_agreement']>): 
 
 const reasons: Record<string, string> = {
   generations: 'All generations are done, or nothing new was left to try.',
-  max_rollouts: 'The answers of the budget are used up.',
+  max_rollouts: 'Too few answers of the budget are left for another step.',
   max_minutes: 'The minutes of the budget are used up.',
   max_cost_usd: 'The dollars of the budget are used up.',
   spend_quota_exceeded: "The day's quota of spend is used up.",

@@ -6,7 +6,6 @@ import { Choice } from '../../../../ui/choice.js';
 import { useSlowly } from '../../../../ui/hooks/use-slowly.js';
 import type { Candidate } from '../../../../data/search.js';
 import type { Session } from '../../../../data/session/types.js';
-import { knownReward } from '../../../search/reward.js';
 import { legend } from './colors.js';
 import { HeatMap } from './map.js';
 import { RewardMatrix, type Part } from './matrix.js';
@@ -29,7 +28,7 @@ export function HeatPanel(props: { session: Session; candidates: readonly Candid
   const version = useSlowly(log.version.value, redrawMs);
   const [shown, setShown] = useState<Rows>('all');
   const order = useMemo(() => {
-    const rewards = new Map(candidates.map((candidate) => [candidate.candidate_id, knownReward(candidate)]));
+    const rewards = new Map(candidates.map(({ candidate_id: id, reward }) => [id, reward]));
     return orderOf(matrix, rewards, shown === 'all' ? null : shown);
   }, [matrix, version, candidates, shown]);
   const isEmpty = order.rows.length === 0;

@@ -85,10 +85,11 @@ function Generations({ columns, scale }: { columns: { generation: number }[]; sc
 function Said({ candidate }: { candidate: Candidate | undefined }) {
   if (candidate === undefined) return null;
   const { candidate_id: id, decision, generation } = candidate;
+  const estimated = decision.estimated_reward;
   return (
     <p class="why-said">
-      <strong>{numberOf(id)}</strong> generation {generation}, reward {reward(candidate.reward)}
-      {decision.estimated_reward !== null && `, estimated ${reward(decision.estimated_reward)}`}. {decision.message}
+      <strong>{numberOf(id)}</strong> generation {generation}
+      {candidate.reward === null && estimated !== null && `, estimated ${reward(estimated)}`}. {decision.message}
     </p>
   );
 }

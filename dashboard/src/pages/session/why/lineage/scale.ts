@@ -1,5 +1,4 @@
 import type { Candidate } from '../../../../data/search.js';
-import { knownReward } from '../../../search/reward.js';
 import type { Lineage } from './layout.js';
 
 /** Pixels of a lineage. */
@@ -15,6 +14,9 @@ export interface Scale {
 const margin = 34;
 const rowHeight = 24;
 const [minSize, maxSize] = [3.5, 8.5];
+
+/** The reward on the evaluation rows: measured, else estimated when it was accepted. */
+const knownReward = ({ reward, decision }: Candidate): number | null => reward ?? decision.estimated_reward;
 
 /** Columns share the width, and keep a least distance. */
 export function scaleOf(lineage: Lineage, candidates: readonly Candidate[], width: number): Scale {
