@@ -63,6 +63,13 @@ const exceptions: readonly Exception[] = [
     code: /^cost_not_bounded$/,
     reason: 'A schema does not know which prices are known.',
   },
+  {
+    check: accepted,
+    operation: /\/ablations$/,
+    pointer: /^\/sentence$/,
+    reason: 'A schema does not know the sentences of a prompt.',
+  },
+  { check: accepted, pointer: /^\/rollout\/steps$/, reason: 'JSON Schema does not compare the steps of a list.' },
   { check: accepted, pointer: /\/heldout_rows$/, reason: 'JSON Schema does not count different rows.' },
   { check: accepted, pointer: /\/max_prompt_tokens$/, reason: 'JSON Schema does not count tokens.' },
   {
@@ -92,7 +99,7 @@ const exceptions: readonly Exception[] = [
   { check: accepted, pointer: /^\/expires_at$/, reason: 'JSON Schema has no clock.' },
   {
     check: accepted,
-    pointer: /\/(dataset_id|session_id|graph_job_id|candidate_id)$/,
+    pointer: /\/(dataset_id|session_id|graph_job_id|candidate_id|against)$/,
     reason: 'A schema does not know what exists.',
   },
   {
@@ -110,7 +117,7 @@ const exceptions: readonly Exception[] = [
   {
     check: accepted,
     operation: /^GET .*\/results$/,
-    pointer: /^\/(limit|offset|group|expected|answered|other_answers|feedback|q)$/,
+    pointer: /^\/(limit|offset|group|expected|answered|other_answers|feedback|review|q)$/,
     reason: 'No parameter of OpenAPI can require another one.',
   },
   {
