@@ -107,9 +107,9 @@ function checkupOptions(command: Command): Command {
 
 function trafficOptions(command: Command, requests: number): Command {
   return command
-    .option('--requests <count>', `the latest requests that are rows; default ${requests}`, positive)
+    .option('--requests <count>', `how many of the latest requests become rows; default ${requests}`, positive)
     .option('--max-age <time>', 'requests of this time alone, such as 7d')
-    .option('--answers-count', 'take an answer that nobody has corrected as right')
+    .option('--answers-count', 'count an answer without a correction as right')
     .option('--scorer <name|file.json>', 'how answers to requests are scored; default: as the judge of the name does');
 }
 

@@ -60,6 +60,16 @@ const current = (page: Page) => page.getByRole('list', { name: 'Phases' }).locat
 const figure = (page: Page, name: string) =>
   page.getByRole('region', { name: 'Live' }).locator('.live-figures > div').filter({ hasText: name }).locator('dd');
 
+/** Waits until the page says when the last result came, and when the job ends. */
+async function tellsTime(page: Page): Promise<void> {
+  await figure(page, 'last result')
+    .getByText(/^\d+ s ago$/)
+    .waitFor();
+  await figure(page, 'ends about')
+    .getByText(/^\d\d:\d\d by answers$/)
+    .waitFor({ timeout: 60_000 });
+}
+
 /** The end of its limits as the service tells it. */
 const endOf = async (id: string) => {
   const { jobs } = await on.service.api.client.health();
@@ -84,12 +94,7 @@ test.each([
     await current(page)
       .getByText(new RegExp(`^3 of ${rows}, mean so far `))
       .waitFor();
-    await figure(page, 'last result')
-      .getByText(/^\d+ s ago$/)
-      .waitFor();
-    await figure(page, 'ends about')
-      .getByText(/^\d\d:\d\d by answers$/)
-      .waitFor({ timeout: 60_000 });
+    await tellsTime(page);
     expect(await endOf(id)).toEqual(['rollouts', true, true]);
     if (shoot) writeFileSync(`${shoot}/live ${name}.png`, await page.screenshot({ fullPage: true }));
 
@@ -123,12 +128,7 @@ test('an evaluation on a container tells its rows, and that its last one ends it
   await current(page).getByText('0 of 8', { exact: true }).waitFor();
   gate.allow(4);
   await current(page).getByText('4 of 8, mean so far 0.250').waitFor();
-  await figure(page, 'last result')
-    .getByText(/^\d+ s ago$/)
-    .waitFor();
-  await figure(page, 'ends about')
-    .getByText(/^\d\d:\d\d by answers$/)
-    .waitFor({ timeout: 60_000 });
+  await tellsTime(page);
   expect(on.world.container.ledger.filter((entry) => promptOf(entry).includes('rule-0.')).length).toBeGreaterThan(3);
   gate.allow(Infinity);
   await ended(on.service, id);

@@ -160,7 +160,7 @@ test('kept answers of a deployment are reviewed beside their list, and count as 
     by: 'ann',
   });
   await page.reload();
-  // Own verdicts and those of others stand in the list, which begins with what is left.
+  // The list shows the verdicts of all reviewers; answers without one of this reviewer come first.
   const list = page.getByRole('table', { name: 'Answers to review' });
   await list.getByRole('row', { name: /^wrong Row 1/ }).waitFor();
   expect(await list.getByRole('row', { name: /^(right|wrong) Row \d/ }).allTextContents()).toEqual([

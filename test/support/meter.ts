@@ -6,7 +6,7 @@ export interface Meter {
   allow(calls: number): void;
   /** Holds all calls from now on. */
   hold(): void;
-  /** Lets through the calls that wait, which nobody does for any more. */
+  /** Releases the waiting calls when the test is over. */
   end(): void;
 }
 

@@ -14,8 +14,8 @@ interface Columns<Measured> {
 export type ReadColumn<Measured> = Compared & Pick<Column, 'isSelected'> & Measured;
 
 /**
- * The columns of a comparison with what is measured of each. Throws if an id is unknown, has no
- * rollouts, or runs other instances than the baseline.
+ * The columns of a comparison, each with what `measure` returns for it. Throws for an unknown id,
+ * and for one without rollouts or with other instances than the baseline.
  */
 export async function readColumns<Measured>(
   tx: Tx,

@@ -48,8 +48,8 @@ async function readMany(tx: Tx, query: z.output<typeof manyQuerySchema>): Promis
     const { means, failed } = await readSeedMeans(tx, jobId, candidateId);
     return { means, failed: new Set(failed) };
   });
-  const read: ReadMany = { columns, baseline, pairs: compareWithBaseline(columns, baseline) };
-  const { pairs } = read;
+  const pairs = compareWithBaseline(columns, baseline);
+  const read: ReadMany = { columns, baseline, pairs };
   const groups = await readGroups(tx, read);
   const lengths = await readLengths(tx, columns);
   return {

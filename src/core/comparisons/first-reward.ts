@@ -1,5 +1,6 @@
 /** The reward that pages, reports and commands show first, and its name. */
 import type { Interval } from '../math/mean-interval.js';
+import { counted } from '../math/words.js';
 
 /** What is known of the rewards of a search, by the names of the API. */
 interface KnownRewards {
@@ -47,7 +48,6 @@ export function firstReward(known: KnownRewards, seen: number | null = null): Fi
 /** As `Reward on 33 held-out rows` or `Estimate on 27 rows that the search saw`. */
 export function firstRewardName(of: Pick<FirstReward, 'isHeldOut' | 'rows'>, unit: 'row' | 'task' = 'row'): string {
   const { isHeldOut, rows } = of;
-  const number = rows === null ? '' : `${rows.toLocaleString('en-US')} `;
-  const noun = rows === 1 ? unit : `${unit}s`;
-  return isHeldOut ? `Reward on ${number}held-out ${noun}` : `Estimate on ${number}${noun} that the search saw`;
+  const some = (noun: string) => (rows === null ? `${noun}s` : counted(rows, noun));
+  return isHeldOut ? `Reward on ${some(`held-out ${unit}`)}` : `Estimate on ${some(unit)} that the search saw`;
 }

@@ -18,7 +18,7 @@ export interface LabelCount {
 export interface DraftColumns {
   /** The column that the model reads. */
   input: string;
-  /** The input and what is read with it, in the order of the message. Empty: the input alone. */
+  /** The columns of the message in order, the input among them. Empty: the input alone. */
   shown: readonly string[];
   /** The column with the right answers; null: none. */
   expected: string | null;

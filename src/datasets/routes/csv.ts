@@ -51,7 +51,7 @@ export const tooLong = `is longer than ${uploadLimits.rowChars.toLocaleString('e
 
 /**
  * The names without surrounding white space, up to the last column that has one. A column before it
- * without a name, such as an index of pandas, is called by its place.
+ * without a name, such as an index of pandas, is named by its number.
  */
 function namesOf(record: readonly string[]): string[] {
   const names = record.map((name) => name.trim());

@@ -37,7 +37,7 @@ export function notifyControl(tx: Tx, { jobId }: JobRef) {
   return tx.query(`select pg_notify('ratchet_control', $1)`, [jobId]);
 }
 
-/** Says who cancelled a job: the key of its own cancel, or of the job of which it is a part. */
+/** Records the key that cancelled a job, or that cancelled its parent. */
 export function setCanceller(tx: Tx, { jobId }: JobRef, keyId: string | null) {
   return tx.query(
     `update job_controls set command = 'cancel', command_at = now(),

@@ -26,7 +26,7 @@ export async function readableFile(file: File): Promise<ReadFile> {
   if (/\.(json|jsonl|ndjson)$/i.test(file.name)) return { file, type: undefined, note: null };
   const bytes = new Uint8Array(await file.arrayBuffer());
   const isCsv = /\.(csv|tsv)$/i.test(file.name);
-  // No text: the service says what it is.
+  // Binary content: the service refuses it and names its format.
   const encoding = bytes.includes(0) && !isUtf16(bytes) ? 'utf-8' : encodingOf(bytes);
   const type = isCsv ? 'text/csv' : typeOfRows(new TextDecoder(encoding).decode(bytes.subarray(0, lookedBytes)));
   if (encoding !== ofExcel) return { file, type, note: null };
