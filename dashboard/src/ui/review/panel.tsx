@@ -45,12 +45,13 @@ export function ReviewPanel(props: Props) {
   const { of, move, goTo, onSaved, onClose } = props;
   const heading = useRef<HTMLHeadingElement>(null);
   const box = useRef<HTMLElement>(null);
-  const [editing, setEditing] = useState<'note' | 'corrected' | null>(null);
+  const [edited, setEdited] = useState<{ place: string; field: 'note' | 'corrected' } | null>(null);
+  const editing = edited?.place === of.place ? edited.field : null;
+  const edit = (field: 'note' | 'corrected') => setEdited({ place: of.place, field });
   const [isHelpOpen, setHelpOpen] = useState(false);
   const focus = () => heading.current?.focus({ preventScroll: true });
   useLayoutEffect(focus, []);
   useEffect(() => {
-    setEditing(null);
     box.current!.scrollTop = 0;
   }, [of.place]);
 
@@ -64,8 +65,8 @@ export function ReviewPanel(props: Props) {
     right: () => verdict('right'),
     wrong: () => verdict('wrong'),
     bad_expected: () => of.hasExpected && verdict('bad_expected'),
-    note: () => setEditing('note'),
-    corrected: () => setEditing('corrected'),
+    note: () => edit('note'),
+    corrected: () => edit('corrected'),
     undo: () => {
       const place = undo(of.subject.jobId, onSaved);
       if (place !== null) goTo(place);
@@ -75,7 +76,7 @@ export function ReviewPanel(props: Props) {
   };
   useReviewKeys((action) => actions[action]());
   const write = (field: 'note' | 'corrected', text: string | null) => {
-    setEditing(null);
+    setEdited(null);
     focus();
     if (text === own[field]) return;
     // Who corrects an answer calls it wrong.
@@ -101,7 +102,7 @@ export function ReviewPanel(props: Props) {
           value={own[editing] ?? ''}
           onDone={(text) => write(editing, text)}
           onCancel={() => {
-            setEditing(null);
+            setEdited(null);
             focus();
           }}
         />
