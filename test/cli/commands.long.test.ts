@@ -93,7 +93,7 @@ describe('optimize', () => {
     const [better, worse] = await Promise.all([ratchet('compare', a!, b!), ratchet('compare', b!, a!)]);
     expect(better).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^b - a: 1\.000 .* b won 40, lost 0, tied 0$/m),
+      out: expect.stringMatching(/^b - a: \+1\.000 .* b won 40, lost 0, tied 0$/m),
     });
     expect(worse).toMatchObject({ code: 1, err: expect.stringContaining('b is worse') });
     const compared = await ratchet('compare', a!, b!, '--json');

@@ -157,7 +157,7 @@ describe('a session', () => {
     const { currentDetails } = await short
       .workflow(id)
       .query<{ currentDetails: string }>('__temporal_workflow_metadata');
-    expect(currentDetails).toMatch(/^completed \(solved\): \d+ rollouts, best reward 1\.000$/);
+    expect(currentDetails).toMatch(/^completed \(solved\): \d+ answers, best reward 1\.000$/);
   });
 });
 
