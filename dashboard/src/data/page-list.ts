@@ -4,16 +4,20 @@ import { useEffect, useMemo } from 'preact/hooks';
 /** A part of a list. `next`: where the next page begins; null: this is the last. */
 export interface ListPage<Row> {
   rows: Row[];
-  total: number;
+  /** null: a page behind the first. */
+  total: number | null;
   next: string | null;
 }
+
+/** The first page with all rows so far. */
+type ListState<Page> = Page & { total: number };
 
 type Read<Page> = (after: string | null, signal: AbortSignal) => Promise<Page>;
 
 /** A list that is read page by page as its rows come into view. */
 export class PageList<Row, Page extends ListPage<Row>> {
-  /** The last page with all rows so far; null: the first page has not arrived. */
-  readonly state = signal<Page | null>(null);
+  /** null: the first page has not arrived. */
+  readonly state = signal<ListState<Page> | null>(null);
   readonly error = signal<Error | null>(null);
   private readonly read: Read<Page>;
   private readonly stopping = new AbortController();
@@ -57,15 +61,16 @@ export class PageList<Row, Page extends ListPage<Row>> {
     this.isLoading = true;
     try {
       const rows = [...kept(this.state.value?.rows ?? [])];
-      let page: Page;
-      let after = from;
+      let first = from === null ? null : this.state.value;
+      let next = from;
       do {
-        page = await this.read(after, this.stopping.signal);
+        const page = await this.read(next, this.stopping.signal);
+        first ??= { ...page, total: page.total ?? page.rows.length };
         rows.push(...page.rows);
-        after = page.next;
-      } while (after !== null && rows.length <= this.wanted);
+        next = page.next;
+      } while (next !== null && rows.length <= this.wanted);
       this.error.value = null;
-      this.state.value = { ...page, rows };
+      this.state.value = { ...first, rows, next };
     } catch (error) {
       if (!this.stopping.signal.aborted) this.error.value = error as Error;
     } finally {

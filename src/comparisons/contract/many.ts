@@ -151,10 +151,11 @@ export const comparedRowsSchema = pageSchema(
     })
     .meta({ id: 'ComparedRow' }),
 ).extend({
-  total: z.int().describe('Rows that pass the filter.'),
+  total: z.int().nullable().describe('Rows that pass the filter, with the first page; null behind a cursor.'),
   counts: z
     .object({ all: count, won: count, lost: count, different: count, failed: count })
+    .nullable()
     .describe(
-      'Rows by outcome of `column`, without `outcome` and `q`: those of the comparison. all: rows that count for any column, or on which one failed.',
+      'With the first page: rows by outcome of `column`, without `outcome` and `q`: those of the comparison. all: rows that count for any column, or on which one failed.',
     ),
 });

@@ -5,29 +5,27 @@ import type { Tx } from '../../platform/db/db.js';
 import { refuse } from '../../platform/http/server/errors.js';
 import { readCompared, readSelected, type Compared } from './compared.js';
 
-interface Columns<Measured> {
-  columns: ReadColumn<Measured>[];
+export interface Columns {
+  columns: ReadColumn[];
   /** The index of the baseline. */
   baseline: number;
 }
 
-export type ReadColumn<Measured> = Compared & Pick<Column, 'isSelected'> & Measured;
+export type ReadColumn = Compared & Pick<Column, 'isSelected'>;
 
 /**
- * The columns of a comparison, each with what `measure` returns for it. Throws for an unknown id,
- * and for one without rollouts or with other instances than the baseline.
+ * The columns of a comparison. Throws for an unknown id, and for one without rollouts or with other
+ * instances than the baseline.
  */
-export async function readColumns<Measured>(
+export async function readColumns(
   tx: Tx,
   { ids, baseline: pinned = ids[0]! }: { ids: readonly string[]; baseline?: string | undefined },
-  measure: (compared: Compared) => Promise<Measured>,
-): Promise<Columns<Measured>> {
+): Promise<Columns> {
   const baseline = indexOfId(ids, 'baseline', pinned);
-  const columns: ReadColumn<Measured>[] = [];
+  const columns: ReadColumn[] = [];
   for (const id of ids) {
     const compared = await readCompared(tx, 'ids', id);
-    const isSelected = await readSelected(tx, compared);
-    columns.push({ ...compared, isSelected, ...(await measure(compared)) });
+    columns.push({ ...compared, isSelected: await readSelected(tx, compared) });
   }
   for (const column of columns) checkInstances(columns[baseline]!, column);
   return { columns, baseline };

@@ -14,7 +14,7 @@ import { readColumns, type ReadColumn } from './columns.js';
 import { readSeedMeans } from '../../rollouts/store/by-seed.js';
 
 type Many = z.output<typeof manySchema>;
-type MeansColumn = ReadColumn<Pick<Column, 'means' | 'failed'>>;
+type MeansColumn = ReadColumn & Column;
 
 interface ReadMany {
   columns: MeansColumn[];
@@ -44,10 +44,12 @@ export function registerCompareMany(app: App, { db }: HttpDeps): void {
 }
 
 async function readMany(tx: Tx, query: z.output<typeof manyQuerySchema>): Promise<Many> {
-  const { columns, baseline } = await readColumns(tx, query, async ({ jobId, candidateId }) => {
-    const { means, failed } = await readSeedMeans(tx, jobId, candidateId);
-    return { means, failed: new Set(failed) };
-  });
+  const { columns: compared, baseline } = await readColumns(tx, query);
+  const columns: MeansColumn[] = [];
+  for (const column of compared) {
+    const { means, failed } = await readSeedMeans(tx, column.jobId, column.candidateId);
+    columns.push({ ...column, means, failed: new Set(failed) });
+  }
   const pairs = compareWithBaseline(columns, baseline);
   const read: ReadMany = { columns, baseline, pairs };
   const groups = await readGroups(tx, read);

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import {
   comparedRows,
+  countedOf,
   hasOutcome,
   rowFilters,
   type ComparedRow,
@@ -9,17 +10,17 @@ import {
 } from '../../core/comparisons/rows.js';
 import type { RowsSpec } from '../../core/jobs/spec.js';
 import { mean } from '../../core/math/rewards.js';
-import { runsBySeed } from '../../core/rows/collect.js';
+import { runsBySeed, type RowRun } from '../../core/rows/collect.js';
+import type { CountedSeeds } from '../../core/search/comparison.js';
 import type { Tx } from '../../platform/db/db.js';
 import type { App, HttpDeps } from '../../platform/http/deps.js';
-import { numberedPage, parseSeedCursor } from '../../platform/http/server/pages.js';
+import { pageOf, wrongCursor } from '../../platform/http/server/pages.js';
 import { problems } from '../../platform/http/server/schema.js';
 import { readRowTexts, readSeedsWithPart, readRunTexts, type RunTexts } from '../../rows/store/texts.js';
 import { storableText } from '../../util/text.js';
 import { comparedRowsQuerySchema, comparedRowsSchema } from '../contract/many.js';
-import { readRuns } from '../../rows/store/runs.js';
-import type { Compared } from './compared.js';
-import { indexOfId, readColumns, type ReadColumn } from './columns.js';
+import { readRuns, readRunsAfter } from '../../rows/store/runs.js';
+import { indexOfId, readColumns, type Columns, type ReadColumn } from './columns.js';
 
 type Page = z.output<typeof comparedRowsSchema>;
 
@@ -43,66 +44,150 @@ export function registerComparedRows(app: App, { db }: HttpDeps): void {
 
 async function readPage(tx: Tx, query: z.output<typeof comparedRowsQuerySchema>): Promise<Page> {
   const { ids, outcome, q, limit } = query;
-  const after = parseSeedCursor(query.cursor);
   const column = query.column === undefined ? null : indexOfId(ids, 'column', query.column);
-  const { columns, baseline } = await readColumns(tx, query, (compared) => readRewards(tx, compared));
-  const all = comparedRows(columns, baseline);
-  const wanted = outcome === undefined ? all : all.filter((row) => hasOutcome(row, outcome, column));
-  const passing = q === undefined ? wanted : await withPart(tx, columns, baseline, wanted, storableText(q));
-  const page = passing.filter(({ seed }) => seed > after).slice(0, limit + 1);
-  const texts = await readTexts(tx, columns, baseline, page.slice(0, limit));
-  const countOf = (name: RowFilterName) => all.filter((row) => hasOutcome(row, name, column)).length;
-  const [won, lost, different, failed] = rowFilters.map(countOf) as [number, number, number, number];
+  const sides = await readColumns(tx, query);
+  const filter: Filter = { outcome, column, part: q === undefined ? undefined : storableText(q) };
+  const { passing, counted, ofAll } =
+    query.cursor === undefined
+      ? await readAll(tx, sides, filter)
+      : await readAfter(tx, sides, filter, parseCursor(query.cursor, ids.length), limit + 1);
+  const page = passing.slice(0, limit + 1);
+  const texts = await readTexts(tx, sides, page.slice(0, limit));
   return {
-    ...numberedPage(
+    ...pageOf(
       page,
       limit,
-      ({ seed }) => seed,
-      (row) => rowView(row, columns, texts),
+      ({ row: { seed } }) => `after ${seed} ${counted.join(',')}`,
+      (shown) => rowView(shown, sides.columns, texts),
     ),
-    total: passing.length,
-    counts: { all: all.length, won, lost, different, failed },
+    ...ofAll,
   };
 }
 
-type Rewards = Pick<RowsColumn, 'rewards' | 'failed'> & {
+interface Filter {
+  outcome: RowFilterName | undefined;
+  /** null: any. */
+  column: number | null;
+  part: string | undefined;
+}
+
+/** A row with the rollout that is shown of it in each column. */
+interface ShownRow {
+  row: ComparedRow;
+  shown: (string | null)[];
+}
+
+interface ReadRows {
+  /** Rows that pass the filter. */
+  passing: ShownRow[];
+  /** Which seeds count in each column. A cursor takes it to the next page, which reads a part. */
+  counted: readonly CountedSeeds[];
+  ofAll: Pick<Page, 'total' | 'counts'>;
+}
+
+async function readAll(tx: Tx, { columns, baseline }: Columns, filter: Filter): Promise<ReadRows> {
+  const read: RowRun[][] = [];
+  for (const column of columns) read.push(await readRuns(tx, column));
+  const rewards = columns.map((column, at) => withRewards(column, read[at]!));
+  const counted = countedOf(rewards, baseline);
+  const all = comparedRows(rewards, baseline, counted);
+  const passing = await readPassing(tx, { columns: rewards, baseline }, all, filter);
+  const countOf = (name: RowFilterName) => all.filter((row) => hasOutcome(row, name, filter.column)).length;
+  const [won, lost, different, failed] = rowFilters.map(countOf) as [number, number, number, number];
+  return {
+    passing,
+    counted,
+    ofAll: { total: passing.length, counts: { all: all.length, won, lost, different, failed } },
+  };
+}
+
+/** At least `least` rows behind a cursor that pass the filter, if there are so many. */
+async function readAfter(
+  tx: Tx,
+  { columns, baseline }: Columns,
+  filter: Filter,
+  { after, counted }: Cursor,
+  least: number,
+): Promise<ReadRows> {
+  const passing: ShownRow[] = [];
+  for await (const read of readRunsAfter(tx, columns, after, 2 * least)) {
+    const rewards = columns.map((column, at) => withRewards(column, read[at]!));
+    const rows = comparedRows(rewards, baseline, counted);
+    passing.push(...(await readPassing(tx, { columns: rewards, baseline }, rows, filter)));
+    if (passing.length >= least) break;
+  }
+  return { passing, counted, ofAll: { total: null, counts: null } };
+}
+
+interface Cursor {
+  after: number;
+  counted: CountedSeeds[];
+}
+
+function parseCursor(cursor: string, columns: number): Cursor {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const [, seed, list = ''] = /^after (-?\d{1,16}) ((?:all|unselected)(?:,(?:all|unselected))*)$/.exec(text) ?? [];
+  const counted = list.split(',') as CountedSeeds[];
+  if (seed === undefined || counted.length !== columns) throw wrongCursor();
+  return { after: Number(seed), counted };
+}
+
+interface RewardsColumn extends ReadColumn, RowsColumn {
   /** The rollout that is shown of a seed. */
   shown: ReadonlyMap<number, string>;
-};
-type RewardsColumn = ReadColumn<Rewards>;
+}
 
-async function readRewards(tx: Tx, { jobId, candidateId }: Compared): Promise<Rewards> {
-  const seeds = [...runsBySeed(await readRuns(tx, jobId, candidateId))];
-  const means = seeds.map(([seed, { rewards }]) => ({ seed, reward: mean(rewards) }));
-  return {
-    rewards: new Map(
-      means.flatMap(({ seed, reward }): [number, number][] => (reward === null ? [] : [[seed, reward]])),
-    ),
-    failed: new Set(means.flatMap(({ seed, reward }) => (reward === null ? [seed] : []))),
-    shown: new Map(seeds.map(([seed, { shown }]) => [seed, shown])),
-  };
+function withRewards(column: ReadColumn, runs: readonly RowRun[]): RewardsColumn {
+  const rewards = new Map<number, number>();
+  const failed = new Set<number>();
+  const shown = new Map<number, string>();
+  for (const [seed, ofSeed] of runsBySeed(runs)) {
+    const reward = mean(ofSeed.rewards);
+    if (reward === null) failed.add(seed);
+    else rewards.set(seed, reward);
+    shown.set(seed, ofSeed.shown);
+  }
+  return { ...column, rewards, failed, shown };
 }
 
 /** Where the texts of rows are. */
-const sourceOf = ({ spec }: RewardsColumn): RowsSpec | null => ('rows' in spec ? (spec.rows ?? null) : null);
+const sourceOf = ({ spec }: ReadColumn): RowsSpec | null => ('rows' in spec ? (spec.rows ?? null) : null);
+
+interface RewardsColumns {
+  columns: readonly RewardsColumn[];
+  baseline: number;
+}
+
+async function readPassing(
+  tx: Tx,
+  { columns, baseline }: RewardsColumns,
+  rows: readonly ComparedRow[],
+  { outcome, column, part }: Filter,
+): Promise<ShownRow[]> {
+  const wanted = rows
+    .filter((row) => outcome === undefined || hasOutcome(row, outcome, column))
+    .map((row) => ({ row, shown: columns.map(({ shown }) => shown.get(row.seed) ?? null) }));
+  return part === undefined ? wanted : withPart(tx, columns, baseline, wanted, part);
+}
 
 /** The rows of which a text has a part. A column looks only at rows that were not found before. */
 async function withPart(
   tx: Tx,
-  columns: readonly RewardsColumn[],
+  columns: readonly ReadColumn[],
   baseline: number,
-  rows: readonly ComparedRow[],
+  rows: readonly ShownRow[],
   part: string,
-): Promise<ComparedRow[]> {
+): Promise<ShownRow[]> {
   const found = new Set<number>();
-  const baselineFirst = [columns[baseline]!, ...columns.filter((_, at) => at !== baseline)];
-  for (const column of baselineFirst) {
+  const baselineFirst = [baseline, ...[...columns.keys()].filter((at) => at !== baseline)];
+  for (const at of baselineFirst) {
     const looked = rows
-      .filter(({ seed }) => !found.has(seed))
-      .map(({ seed }) => ({ seed, rolloutId: column.shown.get(seed) ?? null }));
-    for (const seed of await readSeedsWithPart(tx, column.jobId, sourceOf(column), looked, part)) found.add(seed);
+      .filter(({ row }) => !found.has(row.seed))
+      .map(({ row, shown }) => ({ seed: row.seed, rolloutId: shown[at]! }));
+    const { jobId } = columns[at]!;
+    for (const seed of await readSeedsWithPart(tx, jobId, sourceOf(columns[at]!), looked, part)) found.add(seed);
   }
-  return rows.filter(({ seed }) => found.has(seed));
+  return rows.filter(({ row }) => found.has(row.seed));
 }
 
 interface Texts {
@@ -111,26 +196,23 @@ interface Texts {
   runs: ReadonlyMap<string, RunTexts>[];
 }
 
-async function readTexts(
-  tx: Tx,
-  columns: readonly RewardsColumn[],
-  baseline: number,
-  page: readonly ComparedRow[],
-): Promise<Texts> {
+async function readTexts(tx: Tx, { columns, baseline }: Columns, page: readonly ShownRow[]): Promise<Texts> {
   const first = columns[baseline]!;
-  const seeds = page.map(({ seed }) => seed);
+  const seeds = page.map(({ row }) => row.seed);
   const rows = await readRowTexts(tx, first.jobId, sourceOf(first), seeds);
   const runs = [];
-  for (const { jobId, shown } of columns) {
-    const wanted = seeds.flatMap((seed) => (shown.has(seed) ? [{ seed, rolloutId: shown.get(seed)! }] : []));
+  for (const [at, { jobId }] of columns.entries()) {
+    const wanted = page.flatMap(({ row, shown }) =>
+      shown[at] === null ? [] : [{ seed: row.seed, rolloutId: shown[at]! }],
+    );
     runs.push(await readRunTexts(tx, jobId, wanted));
   }
   return { rows, runs };
 }
 
 function rowView(
-  { seed, cells }: ComparedRow,
-  columns: readonly RewardsColumn[],
+  { row: { seed, cells }, shown }: ShownRow,
+  columns: readonly ReadColumn[],
   { rows, runs }: Texts,
 ): Page['data'][number] {
   const texts = rows.get(seed);
@@ -141,8 +223,7 @@ function rowView(
     expected: texts?.expected ?? null,
     cells: cells.map((cell, at) => {
       if (!cell) return null;
-      const { jobId, shown } = columns[at]!;
-      const traceId = shown.get(seed)!;
+      const traceId = shown[at]!;
       const run = runs[at]!.get(traceId);
       return {
         ...cell,
@@ -150,7 +231,7 @@ function rowView(
         answer_truncated: run?.outputTruncated ?? false,
         feedback: run?.feedback ?? null,
         error: run?.error ?? null,
-        job_id: jobId,
+        job_id: columns[at]!.jobId,
         trace_id: traceId,
       };
     }),

@@ -1,6 +1,6 @@
 /** The rows behind the counts of a comparison with a baseline. */
 import { exceeds } from '../math/rewards.js';
-import { comparedSeeds } from '../search/comparison.js';
+import { comparedSeeds, countedSeeds, type CountedSeeds } from '../search/comparison.js';
 
 /**
  * How a column does on a row beside the baseline. `left_out`: it ran, and the row does not count,
@@ -31,10 +31,27 @@ export interface RowsColumn {
   isSelected(seed: number): boolean;
 }
 
-/** Rows that count in any pair with the baseline, or on which a column failed, by seed. */
-export function comparedRows(columns: readonly RowsColumn[], baseline: number): ComparedRow[] {
-  const counted = columns.map(
-    (_, at) => new Set(at === baseline ? null : countedSeeds(columns[baseline]!, columns[at]!)),
+/** Which seeds count in each column's pair with the baseline, by all that is known of both. */
+export function countedOf(columns: readonly RowsColumn[], baseline: number): CountedSeeds[] {
+  return columns.map((column) =>
+    countedSeeds(columns[baseline]!.rewards, column.rewards, isSelectedBy(columns[baseline]!, column)),
+  );
+}
+
+/**
+ * Rows that count in any pair with the baseline, or on which a column failed, by seed. The columns
+ * may know a part of the seeds only.
+ */
+export function comparedRows(
+  columns: readonly RowsColumn[],
+  baseline: number,
+  countedOfColumns: readonly CountedSeeds[],
+): ComparedRow[] {
+  const before = columns[baseline]!;
+  const counted = columns.map((column, at) =>
+    at === baseline
+      ? new Set<number>()
+      : new Set(comparedSeeds(before.rewards, column.rewards, isSelectedBy(before, column), countedOfColumns[at])),
   );
   const seeds = new Set([...counted.flatMap((of) => [...of]), ...columns.flatMap(({ failed }) => [...failed])]);
   const cellOf = (seed: number, at: number): RowCell | null => {
@@ -50,8 +67,7 @@ export function comparedRows(columns: readonly RowsColumn[], baseline: number): 
     .map((seed) => ({ seed, cells: columns.map((_, at) => cellOf(seed, at)) }));
 }
 
-const countedSeeds = (a: RowsColumn, b: RowsColumn) =>
-  comparedSeeds(a.rewards, b.rewards, (seed) => a.isSelected(seed) || b.isSelected(seed));
+const isSelectedBy = (a: RowsColumn, b: RowsColumn) => (seed: number) => a.isSelected(seed) || b.isSelected(seed);
 
 function outcomeOf(reward: number, before: number): RowOutcome {
   if (exceeds(reward, before)) return 'won';

@@ -62,29 +62,37 @@ export function plannedComparison(search: Pick<SearchConfig, 'heldoutSeeds' | 'e
 /** The fewest seeds with a bounded interval. */
 const leastSeeds = 2;
 
-/**
- * The common seeds that no search selected on, if there are at least two, else all. Null: no common
- * seed.
- */
+/** Common seeds that count: those that no search selected on, if there are at least two, or all. */
+export type CountedSeeds = 'unselected' | 'all';
+
+export function countedSeeds(
+  a: ReadonlyMap<number, unknown>,
+  b: ReadonlyMap<number, unknown>,
+  isSelected: (seed: number) => boolean,
+): CountedSeeds {
+  let unselected = 0;
+  for (const seed of a.keys()) if (b.has(seed) && !isSelected(seed) && ++unselected >= leastSeeds) return 'unselected';
+  return 'all';
+}
+
+/** The common seeds that count. */
 export function comparedSeeds(
   a: ReadonlyMap<number, unknown>,
   b: ReadonlyMap<number, unknown>,
   isSelected: (seed: number) => boolean,
-): number[] | null {
-  const common = [...a.keys()].filter((seed) => b.has(seed));
-  if (common.length === 0) return null;
-  const unselected = common.filter((seed) => !isSelected(seed));
-  return unselected.length >= leastSeeds ? unselected : common;
+  counted: CountedSeeds = countedSeeds(a, b, isSelected),
+): number[] {
+  return [...a.keys()].filter((seed) => b.has(seed) && (counted === 'all' || !isSelected(seed)));
 }
 
-/** Compares on the seeds of `comparedSeeds`; null: there are none. */
+/** Compares on the common seeds that count; null: there are none. */
 export function compareBySeed(
   a: ReadonlyMap<number, SeedMeans>,
   b: ReadonlyMap<number, SeedMeans>,
   isSelected: (seed: number) => boolean,
 ): SeedComparison | null {
   const seeds = comparedSeeds(a, b, isSelected);
-  if (seeds === null) return null;
+  if (seeds.length === 0) return null;
   const [ofA, ofB] = [seeds.map((seed) => a.get(seed)!), seeds.map((seed) => b.get(seed)!)];
   const [rewardsA, rewardsB] = [ofA.map(({ reward }) => reward), ofB.map(({ reward }) => reward)];
   const won = seeds.filter((_, index) => exceeds(rewardsB[index]!, rewardsA[index]!)).length;

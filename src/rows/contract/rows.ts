@@ -111,7 +111,7 @@ export const rowSchema = z
   .meta({ id: 'JobRow' });
 
 export const rowsPageSchema = pageSchema(rowSchema).extend({
-  total: z.int().describe('All rows that pass the filter.'),
+  total: z.int().nullable().describe('All rows that pass the filter, with the first page; null behind a cursor.'),
   baseline_candidate_id: z.string().nullable(),
   candidate_id: z.string().nullable().describe('null: no candidate has a prompt yet.'),
 });

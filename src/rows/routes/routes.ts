@@ -1,6 +1,6 @@
 /** Rows of a search with both answers, counts of them, and data sets of them. */
 import type { z } from 'zod';
-import { passes, type RowFilter } from '../../core/rows/filter.js';
+import { passes, readsTexts, type RowFilter } from '../../core/rows/filter.js';
 import { datasetView } from '../../datasets/routes/stored.js';
 import type { JobRoute } from '../../jobs/routes/kind.js';
 import type { EvaluationHead, GraphHead, JobHead, JobRow, SessionHead } from '../../jobs/store/jobs.js';
@@ -21,7 +21,7 @@ import {
 } from '../contract/rows.js';
 import { storeDataset, type Corrections } from './dataset.js';
 import { readPageTexts } from './page-texts.js';
-import { readSelectable, type RowsOf } from './select.js';
+import { readPassingAfter, readSelectable, type RowsOf } from './select.js';
 import { rowsOfEvaluation, rowsOfSearch } from './subjects.js';
 import { rowView, summaryView } from './view.js';
 
@@ -51,14 +51,12 @@ export function registerRows(app: App, deps: HttpDeps, route: JobRoute<SessionHe
     },
     async (request) => {
       const { limit, cursor, ...query } = request.query;
-      const after = parseSeedCursor(cursor);
       const job = await find(request);
       return deps.db.org(job.orgId, async (tx) => {
         const of = await rowsOfSearch(tx, job, query);
         const filter = filterOf(query);
-        const { rows } = await readSelectable(tx, of, filter);
-        const all = rows.filter((row) => passes(row, filter));
-        const page = all.filter(({ seed }) => seed > after).slice(0, limit + 1);
+        const { rows, total } = await readRows(tx, of, filter, cursor, limit);
+        const page = rows.slice(0, limit + 1);
         const texts = await readPageTexts(tx, of, page.slice(0, limit));
         return {
           ...numberedPage(
@@ -67,7 +65,7 @@ export function registerRows(app: App, deps: HttpDeps, route: JobRoute<SessionHe
             ({ seed }) => seed,
             (row) => rowView(row, texts.rows.get(row.seed), texts.runs, request.caller.keyId),
           ),
-          total: all.length,
+          total,
           baseline_candidate_id: of.baselineId,
           candidate_id: of.candidateId,
         };
@@ -76,6 +74,17 @@ export function registerRows(app: App, deps: HttpDeps, route: JobRoute<SessionHe
   );
   const schemas = { query: rowsFilterQuerySchema, body: rowsDatasetSchema };
   registerSets(app, deps, route as JobRoute<SessionHead | GraphHead>, `${path}/rows`, schemas, rowsOfSearch);
+}
+
+/** The rows of a page and those behind it; `total`: of the first page. */
+async function readRows(tx: Tx, of: RowsOf, filter: RowFilter, cursor: string | undefined, limit: number) {
+  const after = parseSeedCursor(cursor);
+  // The columns of the label table are of all rows.
+  if (cursor !== undefined && !readsTexts(filter))
+    return { rows: await readPassingAfter(tx, of, filter, after, limit + 1), total: null };
+  const { rows } = await readSelectable(tx, of, filter);
+  const passing = rows.filter((row) => passes(row, filter));
+  return { rows: passing.filter(({ seed }) => seed > after), total: cursor === undefined ? passing.length : null };
 }
 
 /** The routes of an evaluation, beside its results. */

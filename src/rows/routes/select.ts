@@ -1,13 +1,13 @@
 /** Selects the rows of a job that pass a filter. */
-import { collectRows, type Row, type RowSides, type SideRuns } from '../../core/rows/collect.js';
+import { collectRows, type Row, type RowRun, type RowSides } from '../../core/rows/collect.js';
 import { clusterText } from '../../core/rows/clusters.js';
-import { readsTexts, type FilteredRow, type RowFilter } from '../../core/rows/filter.js';
+import { passes, readsTexts, type FilteredRow, type RowFilter } from '../../core/rows/filter.js';
 import { isRight } from '../../core/rows/groups.js';
 import { answerReader, labelTable, type LabelTable } from '../../core/rows/label-table.js';
 import { readReviews, type Review } from '../../reviews/store/reviews.js';
 import { groupBy } from '../../util/group.js';
 import type { Tx } from '../../platform/db/db.js';
-import { readRuns } from '../store/runs.js';
+import { readRuns, readRunsAfter, type RunsOf } from '../store/runs.js';
 import { readFilterTexts, readSeedsWithPart, type FilterTexts, type RowsSource } from '../store/texts.js';
 
 /** The rows of a job that a request looks at. */
@@ -34,8 +34,43 @@ export async function readSelectable(
   filter: RowFilter,
   withTexts = readsTexts(filter),
 ): Promise<Selectable> {
+  const read: RowRun[][] = [];
+  for (const side of sidesOf(of)) read.push(await readRuns(tx, side));
+  return readSelectableOf(tx, of, read, filter, withTexts);
+}
+
+/** At least `least` rows after one that pass a filter, if there are so many. */
+export async function readPassingAfter(
+  tx: Tx,
+  of: RowsOf,
+  filter: RowFilter,
+  after: number,
+  least: number,
+): Promise<SelectableRow[]> {
+  const passing: SelectableRow[] = [];
+  for await (const read of readRunsAfter(tx, sidesOf(of), after, 2 * least)) {
+    const { rows } = await readSelectableOf(tx, of, read, filter, false);
+    passing.push(...rows.filter((row) => passes(row, filter)));
+    if (passing.length >= least) break;
+  }
+  return passing;
+}
+
+/** The candidate, and the baseline if it is another. */
+function sidesOf({ jobId, baselineId, candidateId }: RowsOf): RunsOf[] {
+  const isAlone = baselineId === null || baselineId === candidateId;
+  return [candidateId, ...(isAlone ? [] : [baselineId])].map((id) => ({ jobId, candidateId: id }));
+}
+
+async function readSelectableOf(
+  tx: Tx,
+  of: RowsOf,
+  [candidate = [], baseline = candidate]: readonly (readonly RowRun[])[],
+  filter: RowFilter,
+  withTexts: boolean,
+): Promise<Selectable> {
   const { jobId, source, isSeen } = of;
-  const rows = collectRows(await readSides(tx, of), of);
+  const rows = collectRows({ baseline, candidate }, of);
   const reviews = groupBy(await readReviews(tx, jobId), ({ subjectId }) => subjectId);
   const wanted = rows.map(({ seed, candidate }) => ({ seed, rolloutId: candidate?.shown ?? null }));
   const withPart = filter.part === undefined ? null : await readSeedsWithPart(tx, jobId, source, wanted, filter.part);
@@ -60,12 +95,6 @@ export async function readSelectable(
     };
   });
   return { rows: selectable, table };
-}
-
-async function readSides(tx: Tx, { jobId, baselineId, candidateId }: RowsOf): Promise<SideRuns> {
-  const candidate = await readRuns(tx, jobId, candidateId);
-  if (baselineId === null) return { baseline: [], candidate };
-  return { baseline: baselineId === candidateId ? candidate : await readRuns(tx, jobId, baselineId), candidate };
 }
 
 function readTable(texts: readonly FilterTexts[]) {

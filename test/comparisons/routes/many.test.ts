@@ -170,10 +170,31 @@ describe('rows', () => {
     ]);
     expect(all.data[2].cells[1]).toMatchObject({ job_id: b, reward: 0, feedback: 'seed 2', error: null });
     expect((await rowsOf(ids, { outcome: 'failed', column: a })).body.data[0].cells[0].error).toContain('500');
-    const first = (await rowsOf(ids, { limit: '4' })).body;
-    const rest = (await rowsOf(ids, { limit: '4', cursor: first.next_cursor })).body;
-    expect([...first.data, ...rest.data]).toEqual(all.data);
-    expect([first.has_more, rest.has_more, rest.total]).toEqual([true, false, 6]);
+  });
+
+  test('come in pages without a gap, on which the same seeds count', async () => {
+    const common = await searched([1, 1, 1, 1, 1, 1, 1, 1, 1], 5);
+    const onceUnseen = await searched([1, 0, 1, 1, 0], 6);
+    const repeated = await createEvaluation(http, { seeds: [0, 1, 2, 3, 4, 5] });
+    await seedRollouts(http, repeated, [
+      ...rolloutsOf([0, 'failed', 1, 1, 0, 0], 0),
+      ...Array(9).fill({ ...rolloutsOf([0.5], 0)[0]!, seed: 3 }),
+    ]);
+    const ids = [repeated, common, onceUnseen];
+    for (const filter of [{}, { outcome: 'won' }, { outcome: 'different', column: common }, { outcome: 'failed' }]) {
+      const whole = (await rowsOf(ids, filter)).body;
+      const pages = [(await rowsOf(ids, { ...filter, limit: '1' })).body];
+      for (let last = pages[0]; last.has_more; last = pages.at(-1))
+        pages.push((await rowsOf(ids, { ...filter, limit: '1', cursor: last.next_cursor })).body);
+      expect(pages.flatMap(({ data }) => data)).toEqual(whole.data);
+      expect(whole.data.length).toBe(whole.total);
+      const [first, ...others] = pages;
+      expect([first.total, first.counts]).toEqual([whole.total, whole.counts]);
+      for (const { total, counts } of others) expect([total, counts]).toEqual([null, null]);
+    }
+    const { next_cursor: cursor } = (await rowsOf(ids, { limit: '1' })).body;
+    const refused = await rowsOf(ids.slice(1), { cursor });
+    expect([refused.status, refused.body.errors[0].pointer]).toEqual([422, '/cursor']);
   });
 
   test('are found by a part of a text', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { compareAll, compareWithBaseline, type Column } from '../../../src/core/comparisons/columns.js';
-import { comparedRows, hasOutcome } from '../../../src/core/comparisons/rows.js';
+import { comparedRows, countedOf, hasOutcome } from '../../../src/core/comparisons/rows.js';
 import { holm } from '../../../src/core/math/holm.js';
 import { isShown, pairedVerdictP, testPaired } from '../../../src/core/math/statistics.js';
 import { compareBySeed } from '../../../src/core/search/comparison.js';
@@ -105,14 +105,13 @@ test('a further column changes only the correction, and two are a pair', () => {
 
 test('the rows are those of the counts', () => {
   fc.assert(
-    fc.property(columns, fc.nat(), (all, any) => {
+    fc.property(columns, fc.nat(), fc.nat({ max: 12 }), (all, any, middle) => {
       const baseline = any % all.length;
       const pairs = compareWithBaseline(all, baseline);
       const rewards = (means: Column['means']) => new Map([...means].map(([seed, { reward }]) => [seed, reward]));
-      const rows = comparedRows(
-        all.map(({ means, ...column }) => ({ ...column, rewards: rewards(means) })),
-        baseline,
-      );
+      const known = all.map(({ means, ...column }) => ({ ...column, rewards: rewards(means) }));
+      const counted = countedOf(known, baseline);
+      const rows = comparedRows(known, baseline, counted);
       const count = (name: 'won' | 'lost' | 'different' | 'failed', at: number | null) =>
         rows.filter((row) => hasOutcome(row, name, at)).length;
       for (const [at, pair] of pairs.entries()) {
@@ -122,6 +121,14 @@ test('the rows are those of the counts', () => {
         expect(count('failed', at)).toBe(all[at]!.failed.size);
       }
       expect(rows.map(({ seed }) => seed)).toEqual([...new Set(rows.map(({ seed }) => seed))].sort((x, y) => x - y));
+      const partOf = (isIn: (seed: number) => boolean) =>
+        known.map((column) => ({
+          ...column,
+          rewards: new Map([...column.rewards].filter(([seed]) => isIn(seed))),
+          failed: new Set([...column.failed].filter(isIn)),
+        }));
+      const halves = [partOf((seed) => seed < middle), partOf((seed) => seed >= middle)];
+      expect(halves.flatMap((half) => comparedRows(half, baseline, counted))).toEqual(rows);
     }),
   );
 });

@@ -46,7 +46,8 @@ export interface Row {
 /** `next`: where the next page begins; null: this is the last. */
 export interface RowsPage {
   rows: Row[];
-  total: number;
+  /** null: a page behind the first. */
+  total: number | null;
   next: string | null;
   /** Whether a baseline stands beside the candidate. */
   hasBaseline: boolean;

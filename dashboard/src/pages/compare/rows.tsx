@@ -15,8 +15,11 @@ const rowHeight = 84;
 const headHeight = 40;
 const pageSize = 50;
 
+type Counts = Record<Outcome | 'all', number>;
+
+/** `counts` null: a page behind the first. */
 interface RowsPage extends ListPage<Row> {
-  counts: Record<Outcome | 'all', number>;
+  counts: Counts | null;
 }
 type Rows = PageList<Row, RowsPage>;
 
@@ -27,7 +30,7 @@ export function Rows({ many, view }: { many: Many; view: CompareView }) {
   const list: Rows = usePageList<Row, RowsPage>((after, signal) => readPage(view, after, signal), key, '');
   const state = list.state.value;
   const others = ids.filter((id) => id !== baseline);
-  const names = (counts: RowsPage['counts']) => ({
+  const names = (counts: Counts) => ({
     all: `All ${count(counts.all)}`,
     lost: `Lost ${count(counts.lost)}`,
     won: `Won ${count(counts.won)}`,
@@ -37,7 +40,7 @@ export function Rows({ many, view }: { many: Many; view: CompareView }) {
   return (
     <Panel title="Rows">
       <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-        {state && (
+        {state?.counts && (
           <Choice
             label="Rows"
             value={outcome ?? 'all'}

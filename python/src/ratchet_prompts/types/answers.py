@@ -714,5 +714,5 @@ class ComparedRows(TypedDict):
     data: List[ComparedRow]
     next_cursor: Optional[str]
     has_more: bool
-    total: int
-    counts: Dict[str, int]
+    total: Optional[int]
+    counts: Optional[Dict[str, int]]
