@@ -72,7 +72,7 @@ test('npx ratchet runs from the packed tarball', async () => {
   expect(await npx('init')).toMatchObject({ code: 0 });
   const { code, out, err } = await npx('optimize', '--budget', '60');
   expect({ code, err }).toMatchObject({ code: 0 });
-  expect(out).toMatch(/^completed \(\w+\): \d+ rollouts/m);
+  expect(out).toMatch(/^completed \(\w+\): \d+ answers/m);
   expect(out).toMatch(/held-out rows|No better prompt was found/);
   expect(readFileSync(join(home, 'best-prompt.txt'), 'utf8')).toContain('Labels:');
 }, 580_000);

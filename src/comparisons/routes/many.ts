@@ -78,7 +78,7 @@ function columnView(
 ): Many['columns'][number] {
   const pair = pairs[at] ?? null;
   const counted = at === baseline ? [...new Set(pairs.flatMap((each) => each?.seeds ?? []))] : (pair?.seeds ?? []);
-  const side = counted.length === 0 ? null : sideOf(counted.map((seed) => column.means.get(seed)!));
+  const side = counted.length === 0 ? null : sideOf(column.means, counted);
   return {
     id: column.id,
     kind: column.kind,
@@ -94,7 +94,7 @@ function columnView(
     prompt_tokens: tokens,
     against_baseline: pair && {
       ...pairView(pair, columns[baseline]!, column),
-      baseline_reward: pair.a.reward,
+      baseline_reward: sideOf(columns[baseline]!.means, pair.seeds).reward,
       search_spread: spreadBetween(groups, at, baseline),
     },
   };

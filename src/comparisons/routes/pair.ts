@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { compareQuerySchema, comparisonSchema } from '../contract/comparison.js';
-import { compareBySeed, type ComparedSide } from '../../core/search/comparison.js';
+import { compareBySeed, sideOf } from '../../core/search/comparison.js';
 import { unitOf, type Unit } from '../../core/jobs/unit.js';
 import { counted } from '../../core/math/words.js';
 import { readSeedMeans, type SeedsMeasured } from '../../rollouts/store/by-seed.js';
@@ -37,8 +37,8 @@ export function registerComparePair(app: App, { db }: HttpDeps): void {
         if (!compared) throw noCommonSeed(ofA, ofB, unit);
         const { verdict, low, high, difference, basis, seeds, rowsNeeded } = compared.verdict;
         return {
-          a: sideView(a, ofA, compared.a),
-          b: sideView(b, ofB, compared.b),
+          a: sideView(a, ofA, compared.seeds),
+          b: sideView(b, ofB, compared.seeds),
           unit,
           seeds_in_common: [...ofA.means.keys()].filter((seed) => ofB.means.has(seed)).length,
           seeds_compared: seeds,
@@ -55,11 +55,8 @@ export function registerComparePair(app: App, { db }: HttpDeps): void {
   );
 }
 
-function sideView(
-  side: Compared,
-  { means, failed }: SeedsMeasured,
-  { reward, interval, costUsd, latencyMs }: ComparedSide,
-) {
+function sideView(side: Compared, { means, failed }: SeedsMeasured, compared: readonly number[]) {
+  const { reward, interval, costUsd, latencyMs } = sideOf(means, compared);
   return {
     id: side.id,
     kind: side.kind,

@@ -32,8 +32,6 @@ export interface ComparedSide {
 export interface SeedComparison {
   /** Those that are compared. */
   seeds: number[];
-  a: ComparedSide;
-  b: ComparedSide;
   verdict: SearchVerdict;
   /** That of the verdict. */
   p: number;
@@ -93,8 +91,10 @@ export function compareBySeed(
 ): SeedComparison | null {
   const seeds = comparedSeeds(a, b, isSelected);
   if (seeds.length === 0) return null;
-  const [ofA, ofB] = [seeds.map((seed) => a.get(seed)!), seeds.map((seed) => b.get(seed)!)];
-  const [rewardsA, rewardsB] = [ofA.map(({ reward }) => reward), ofB.map(({ reward }) => reward)];
+  const [rewardsA, rewardsB] = [a, b].map((means) => seeds.map((seed) => means.get(seed)!.reward)) as [
+    number[],
+    number[],
+  ];
   const won = seeds.filter((_, index) => exceeds(rewardsB[index]!, rewardsA[index]!)).length;
   const lost = seeds.filter((_, index) => exceeds(rewardsA[index]!, rewardsB[index]!)).length;
   const verdict = verdictOf(testPaired(rewardsB, rewardsA), {
@@ -103,11 +103,12 @@ export function compareBySeed(
     winner: sampleOf(rewardsB),
   });
   const p = pairedVerdictP(rewardsB, rewardsA);
-  return { seeds, a: sideOf(ofA), b: sideOf(ofB), verdict, p, won, lost, tied: seeds.length - won - lost };
+  return { seeds, verdict, p, won, lost, tied: seeds.length - won - lost };
 }
 
-/** Means over seeds, of which there is at least one. */
-export function sideOf(seeds: readonly SeedMeans[]): ComparedSide {
+/** Means over seeds that all have means, at least one. */
+export function sideOf(means: ReadonlyMap<number, SeedMeans>, compared: readonly number[]): ComparedSide {
+  const seeds = compared.map((seed) => means.get(seed)!);
   const costs = seeds.flatMap(({ costUsd }) => costUsd ?? []);
   const hasCost = costs.length === seeds.length && seeds.some(({ calls }) => calls > 0);
   const latencies = seeds.flatMap(({ latencyMs }) => latencyMs ?? []).sort((left, right) => left - right);

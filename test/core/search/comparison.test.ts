@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { largestReward } from '../../../src/core/math/rewards.js';
-import { compareBySeed, type SeedMeans } from '../../../src/core/search/comparison.js';
+import { compareBySeed, sideOf, type SeedMeans } from '../../../src/core/search/comparison.js';
 
 // Invariants: each common seed is won, lost or tied; swapped sides give the negative difference;
 // equal sides tie on every seed; seeds that a search selected on count only if there are no others.
@@ -24,13 +24,13 @@ const sides = fc.array(
   }),
   { maxLength: 30 },
 );
-const sideOf = (rows: readonly { seed: number; a: number | null; b: number | null }[], name: 'a' | 'b') =>
+const meansOf = (rows: readonly { seed: number; a: number | null; b: number | null }[], name: 'a' | 'b') =>
   new Map(rows.flatMap((row) => (row[name] === null ? [] : [[row.seed, on(row[name])]])));
 
 test('swapped sides: the negative difference, and the opposite verdict', () => {
   fc.assert(
     fc.property(sides, fc.func(fc.boolean()), (rows, isSelected) => {
-      const [a, b] = [sideOf(rows, 'a'), sideOf(rows, 'b')];
+      const [a, b] = [meansOf(rows, 'a'), meansOf(rows, 'b')];
       const forth = compareBySeed(a, b, isSelected);
       const back = compareBySeed(b, a, isSelected);
       if (!forth || !back) return expect([forth, back]).toEqual([null, null]);
@@ -40,7 +40,7 @@ test('swapped sides: the negative difference, and the opposite verdict', () => {
       );
       expect([back.won, back.lost, back.tied]).toEqual([forth.lost, forth.won, forth.tied]);
       expect(forth.won + forth.lost + forth.tied).toBe(of.seeds);
-      expect([back.a, back.b, swapped.basis]).toEqual([forth.b, forth.a, of.basis]);
+      expect([back.seeds.toSorted(), swapped.basis]).toEqual([forth.seeds.toSorted(), of.basis]);
       const opposite = { better: 'worse', worse: 'better', inconclusive: 'inconclusive' };
       expect(swapped.verdict).toBe(opposite[of.verdict]);
     }),
@@ -63,8 +63,10 @@ test('equal sides tie on every seed', () => {
 describe('compareBySeed', () => {
   test('pairs the common seeds only', () => {
     // Common are the seeds 2 to 4; the differences are 1, 0 and 0.5.
-    const compared = compareBySeed(side([9, 9, 0, 0.5, 0.5]), side([1, 0.5, 1, 9], 2), none)!;
-    expect(compared).toMatchObject({ won: 2, lost: 0, tied: 1, a: { reward: 1 / 3 } });
+    const a = side([9, 9, 0, 0.5, 0.5]);
+    const compared = compareBySeed(a, side([1, 0.5, 1, 9], 2), none)!;
+    expect(compared).toMatchObject({ seeds: [2, 3, 4], won: 2, lost: 0, tied: 1 });
+    expect(sideOf(a, compared.seeds).reward).toBe(1 / 3);
     const { verdict, difference, low, high, seeds } = compared.verdict;
     expect([verdict, difference, seeds]).toEqual(['inconclusive', 0.5, 3]);
     // 4.303 * 0.5 / sqrt(3)
@@ -99,10 +101,7 @@ describe('compareBySeed', () => {
       on(1, { costUsd: 0, calls: 0, latencyMs: 40 }),
       on(1, { costUsd: 0.1, calls: 1, latencyMs: null }),
     ];
-    const costOf = (seeds: readonly SeedMeans[]) => {
-      const all = new Map(seeds.entries());
-      return compareBySeed(all, all, none)!.b;
-    };
+    const costOf = (seeds: readonly SeedMeans[]) => sideOf(new Map(seeds.entries()), [...seeds.keys()]);
     expect(costOf(known).costUsd).toBeCloseTo(0.1, 12);
     expect(costOf(known).latencyMs).toEqual({ mean: 25, p50: 10 });
     expect(costOf([...known, on(1, { calls: 2 })]).costUsd).toBeNull();

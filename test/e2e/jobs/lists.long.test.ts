@@ -108,7 +108,7 @@ test('a job whose container reports rewards later says so, and since when', asyn
   const created = { container_url: box.url, policy, preflight: false, rollout_timeout: 600, seeds: range(0, 3) };
   const id = await createEvaluation(on.service, created);
   await until('the wait is shown', async () =>
-    /^waits for the rewards of 2 rollouts since \d{4}-\S+Z\n1 of 3 seeds/.test(await detailsOf(id)),
+    /^waits for the rewards of 2 answers since \d{4}-\S+Z\n1 of 3 seeds/.test(await detailsOf(id)),
   );
   expect((await described(id)).attributes).toMatchObject({ RatchetRollouts: [1], RatchetBestReward: [1] });
   await command(on.service, id, 'cancel');
