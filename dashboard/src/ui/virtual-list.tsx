@@ -50,6 +50,7 @@ export function VirtualList(props: Props) {
   const first = Math.max(0, Math.floor(offset / rowHeight) - margin);
   const last = Math.min(count, Math.ceil((offset + view.height) / rowHeight) + margin);
   const shift = view.top + first * rowHeight - offset;
+  const cellsOf = useCells(props.row, first, last);
   const isTable = props.head !== undefined;
   return (
     <div
@@ -80,7 +81,7 @@ export function VirtualList(props: Props) {
                 aria-current={first + n === props.current ? 'true' : undefined}
                 style={{ height: `${rowHeight}px` }}
               >
-                {props.row(first + n)}
+                {cellsOf(first + n)}
               </div>
             ))}
           </div>
@@ -88,6 +89,16 @@ export function VirtualList(props: Props) {
       </div>
     </div>
   );
+}
+
+/** The cells of rows: those of the render before where only the scroll position has changed. */
+function useCells(row: Props['row'], first: number, last: number): (index: number) => ComponentChildren {
+  const kept = useRef({ row, cells: new Map<number, ComponentChildren>() });
+  const before = kept.current.row === row ? kept.current.cells : new Map<number, ComponentChildren>();
+  const cells = new Map<number, ComponentChildren>();
+  for (let index = first; index < last; index++) cells.set(index, before.get(index) ?? row(index));
+  kept.current = { row, cells };
+  return (index) => cells.get(index);
 }
 
 /** Scrolls to a row when it becomes the current one and is out of view. */
