@@ -52,7 +52,7 @@ test('checkup prints each part, and ends with 1 if what is live is worse; improv
 
   const improved = await ratchet('improve', 'support', ...search, '--requests', '40', '--require-approval');
   const id = idIn(improved.err);
-  expect(improved.out).toMatch(/^New prompt: better: 1\.000 \(95 %: .+\) on 20 requests$/m);
+  expect(improved.out).toMatch(/^New prompt: better: \+1\.000 \(95 %: .+\) on 20 requests$/m);
   expect(improved.out).toContain(`Next: ratchet approve ${id}\n`);
   const approved = await ratchet('approve', id, '--reason', 'looks right');
   const { approval, deployment_id: deployed } = await readCheckup(on.service, id);
