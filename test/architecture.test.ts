@@ -123,6 +123,7 @@ const rules: Record<string, Rule> = {
       'src/core/math/words',
       'src/core/reviews',
       'src/scorers/forms',
+      'src/scorers/guess',
       'src/util/csv',
       'src/util/example-models',
       'src/util/json',

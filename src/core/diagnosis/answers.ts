@@ -1,5 +1,6 @@
 /** What the answers of a run alone tell: all are wrong, many rollouts failed, many are empty. */
 import { emptySentences, totalEmpty } from '../answers/empty-answers.js';
+import { wholeNumber } from '../verify/numbers.js';
 import { cutWithin } from '../../util/text.js';
 import { mostFacts, type Action, type AnswersRecord, type Diagnosis, type RowCause } from './diagnosis.js';
 import { causesOf, diagnosedRows, unnamedLabels } from './rows.js';
@@ -105,7 +106,8 @@ const explanations: Record<RowCause, (record: AnswersRecord, unnamed: readonly s
   wrong: () => none,
 };
 
-function factsOf({ labels, isLocal }: AnswersRecord, main: RowCause, unnamed: readonly string[]): string[] {
+function factsOf(record: AnswersRecord, main: RowCause, unnamed: readonly string[]): string[] {
+  const { labels, isLocal } = record;
   const facts: string[] = [];
   if (unnamed.length > 0) facts.push(`Not in the prompt: ${listed(unnamed, labelsShown)}.`);
   if (isLocal && (unnamed.length > 0 || labels.length === 0)) {
@@ -113,13 +115,22 @@ function factsOf({ labels, isLocal }: AnswersRecord, main: RowCause, unnamed: re
       'The model "local" only matches words against labels that the prompt lists. It needs them there, or take another model.',
     );
   }
-  if (main === 'format') {
-    facts.push('Ask for the answer alone and show its form, or take a scorer that reads more, such as contains.');
-  }
+  if (main === 'format') facts.push(formFact(record));
   if (main === 'cut') facts.push('Raise max_tokens of the model, or ask for shorter answers.');
   if (facts.length === 0)
     facts.push('Compare the rows below with what you expect: the prompt, the data or the scorer is off.');
   return facts.slice(0, mostFacts);
+}
+
+/** What brings answer and scorer together. */
+function formFact({ scorer, rows }: AnswersRecord): string {
+  if (scorer === 'numeric') return 'The scorer reads the last number of an answer: ask for the result at the end.';
+  const alone = 'Ask for the answer alone and show its form';
+  if (scorer !== 'exact' && scorer !== null) return `${alone}.`;
+  const areNumbers = rows.every(({ expected }) => expected.every((one) => wholeNumber(one) !== null));
+  return areNumbers
+    ? `${alone}, or take the scorer numeric, which reads the last number of an answer and leaves room for steps.`
+    : `${alone}, or take a scorer that reads more, such as contains.`;
 }
 
 function actionOf(main: RowCause, labels: readonly string[]): Action {
