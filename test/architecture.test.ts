@@ -105,6 +105,7 @@ const rules: Record<string, Rule> = {
     values: [
       'src/client',
       'src/cli/export/promptfoo',
+      'src/cli/export/promptfoo-tests',
       'src/cli/task/sample',
       'src/cli/task/search',
       'examples',
