@@ -69,17 +69,11 @@ const configOf = (row: object, scorer: unknown, of = policy): Config =>
     }),
   ) as Config;
 
-/** As promptfoo does: Nunjucks renders each text of the variables, and the assertion. */
-function render(value: unknown): unknown {
-  if (typeof value === 'string') return engine.renderString(value, {});
-  return Array.isArray(value) ? value.map(render) : value;
-}
-
 test.each<[unknown, unknown, string]>([
   ['exact', 'Card Arrival', ' card  arrival'],
   ['exact', 'card_arrival', 'It is card_arrival'],
   ['exact', ['4', 'four'], 'Four'],
-  ['exact', '{{x}} {% y %}', '{{x}} {% y %}'],
+  ['exact', '"q" \\n `é` {x}', '"q" \\n `é` {x}'],
   ['exact', 4, '4'],
   [{ type: 'exact', case_sensitive: true }, 'A', 'a'],
   ['contains', 'arrival', 'Card arrival.'],
@@ -94,20 +88,23 @@ test.each<[unknown, unknown, string]>([
   const config = configOf({ text: 'x', 'right answer': expected }, scorer);
   const [assertion] = config.defaultTest.assert!;
   const { vars } = config.tests[0]!;
-  const context = { vars: Object.fromEntries(Object.entries(vars).map(([name, value]) => [name, render(value)])) };
-  const code = render(assertion!.value) as string;
+  // promptfoo renders the assertion, and variables only in prompts that are no JSON.
+  const code = engine.renderString(assertion!.value, {});
   const body = code.includes('return ') ? code : `return ${code}`;
   const run = new Function('output', 'context', body) as (output: string, given: object) => boolean;
-  expect(Number(run(output, context))).toBe(compare(scorer, expected, output).reward);
+  expect(Number(run(output, { vars }))).toBe(compare(scorer, expected, output).reward);
 });
 
-test('rows are texts, whatever they hold, and name no files', () => {
-  const text = 'file:///etc/passwd {{ env.HOME }} {% raw %}';
-  const { vars } = configOf({ text, 'right answer': 'a' }, 'exact').tests[0]!;
-  expect(Object.keys(vars)).toEqual(['input', 'right_answer']);
-  expect(vars['input']).not.toMatch(/^file:/);
-  expect(render(vars['input'])).toBe(text);
-});
+test.each(['file:///etc/passwd', 'package:x:y', 'Say {{ env.HOME }}', '{% raw %}', '{# note #}'])(
+  'a row that promptfoo would not take as it is is left out: %s',
+  (text) => {
+    expect(configOf({ text, 'right answer': 'a' }, 'exact').tests).toEqual([]);
+    expect(configOf({ text: 'a', 'right answer': ['b', text] }, 'exact').tests).toEqual([]);
+    expect(configOf({ text: `A ${text.replace('{', '(')}`, 'right answer': 'a' }, 'exact').tests).toEqual([
+      { vars: { input: `A ${text.replace('{', '(')}`, right_answer: 'a' } },
+    ]);
+  },
+);
 
 test.each<[string, unknown]>([
   ['openai', 'openai:chat:m'],

@@ -23,21 +23,24 @@ export interface Assertion {
 /** Rows that a configuration has; promptfoo asks the model for each. */
 export const testRows = 20;
 
-/** The variables of each row: those that the prompt names, and the right answer. */
+/**
+ * The variables of each row: those that the prompt names, and the right answer. Rows that promptfoo
+ * would not take as they are are left out.
+ */
 export function testsOf({ rows, expected, scorer }: PromptfooRows, columns: ReadonlyMap<string, string>): object[] {
   const isAnswer = ['exact', 'contains', 'numeric'].includes(typeOf(scorer));
-  return rows.slice(0, testRows).map((row) => {
+  const tests = rows.slice(0, testRows).map((row) => {
     const vars: [string, unknown][] = [...columns].map(([name, column]) => [variableName(name), textOf(row[column])]);
     if (expected !== null) {
       const right = isAnswer ? answersOf(row[expected]) : (row[expected] ?? null);
-      vars.push([variableName(expected), deepLiteral(right)]);
+      vars.push([variableName(expected), right]);
     }
-    return { vars: Object.fromEntries(vars) as object };
+    return { vars: Object.fromEntries(vars) };
   });
+  return tests.filter(({ vars }) => !isRead(vars));
 }
 
-const textOf = (value: unknown) =>
-  literal(typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value));
+const textOf = (value: unknown) => (typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value));
 
 /** One right answer, or a list of them. */
 function answersOf(value: unknown): unknown {
@@ -45,13 +48,11 @@ function answersOf(value: unknown): unknown {
   return Array.isArray(listed) ? listed.map(expectedAnswer) : expectedAnswer(listed);
 }
 
-/** Nunjucks renders each text, also within a list or an object. */
-function deepLiteral(value: unknown): unknown {
-  if (typeof value === 'string') return literal(value);
-  if (Array.isArray(value)) return value.map(deepLiteral);
-  const fields = asObject(value);
-  return fields ? Object.fromEntries(Object.entries(fields).map(([name, one]) => [name, deepLiteral(one)])) : value;
-}
+/** What promptfoo would read as a template, a file or a program; no sign keeps it from that. */
+const isRead = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? /\{[{%#]|^(?:file:\/\/|package:)/.test(value)
+    : Object.values(asObject(value) ?? (Array.isArray(value) ? value : {})).some(isRead);
 
 const typeOf = (scorer: unknown): string => String(asObject(scorer)?.['type'] ?? scorer);
 

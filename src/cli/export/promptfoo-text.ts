@@ -1,9 +1,8 @@
 /** Texts that Nunjucks renders to what they were. */
 
-/** Opening and closing signs of tags become quoted braces; no text names a file. */
+/** Opening and closing signs of tags become quoted braces. */
 export function literal(text: string): string {
-  const braces = text.replace(/\{(?=[{%#]|$)|#(?=\})/g, (sign) => `{{ '${sign}' }}`);
-  return braces.replace(/^(?=(?:file|package):)./, (sign) => `{{ '${sign}' }}`);
+  return text.replace(/\{(?=[{%#]|$)|#(?=\})/g, (sign) => `{{ '${sign}' }}`);
 }
 
 const reserved = new Set([

@@ -39,7 +39,7 @@ function isNamed(label: string, prompt: string | null): boolean {
 }
 
 const refusals =
-  /^(?:i['’]?m (?:very )?sorry|sorry,|i (?:can['’]?t|cannot|am (?:not able|unable)|won['’]?t)|as an ai\b|unfortunately, i)/i;
+  /^(?:(?:i['’]?m (?:very |so )?|i am (?:very |so )?)?sorry[,.!]*(?: but)? (?:i\b|as an ai\b|(?:that|this|it) (?:is|goes)\b)|i (?:can['’]?t|cannot|am (?:not able|unable)|won['’]?t)|as an ai\b|unfortunately, i)/i;
 
 /** Whether an answer begins as refusals do. */
 function isRefusal(answer: string): boolean {
