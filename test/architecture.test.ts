@@ -105,6 +105,7 @@ const rules: Record<string, Rule> = {
     values: [
       'src/client',
       'src/cli/export/promptfoo',
+      'src/cli/export/promptfoo-tests',
       'src/cli/task/sample',
       'src/cli/task/search',
       'examples',
@@ -123,6 +124,7 @@ const rules: Record<string, Rule> = {
       'src/core/math/words',
       'src/core/reviews',
       'src/scorers/forms',
+      'src/scorers/guess',
       'src/util/csv',
       'src/util/example-models',
       'src/util/json',

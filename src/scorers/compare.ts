@@ -2,9 +2,9 @@
  * Scores an output by comparison, without a model. An expected list holds right answers: each
  * scores, and the best counts.
  */
+import { listedAnswers } from '../core/verify/answer.js';
 import { maxFeedback, show } from '../core/verify/text.js';
 import type { Verification } from '../core/verify/verification.js';
-import { isObject } from '../util/json.js';
 import { cutWithin } from '../util/text.js';
 import { typeOf, type ComparingScorer } from './scorer.js';
 
@@ -13,17 +13,9 @@ const maxListed = 20;
 
 export const useOf = (scorer: ComparingScorer, settings: object) => scorer.expectedUse?.(settings) ?? 'required';
 
-/**
- * The list of right answers in the forms of SQuAD (`{"text": […], "answer_start": […]}`) and of
- * TriviaQA (`{"value": "…", "aliases": […]}`); other values, and objects that are answers,
- * unchanged.
- */
-function listOfAnswers({ rightAnswer }: ComparingScorer, expected: unknown): unknown {
-  if (rightAnswer === 'object' || !isObject(expected)) return expected;
-  const { text, value, aliases } = expected;
-  if (Array.isArray(text) && Object.hasOwn(expected, 'answer_start')) return text;
-  return typeof value === 'string' && Array.isArray(aliases) ? [...new Set<unknown>([value, ...aliases])] : expected;
-}
+/** The list of right answers in a form of public data sets; objects that are answers unchanged. */
+const listOfAnswers = ({ rightAnswer }: ComparingScorer, expected: unknown) =>
+  rightAnswer === 'object' ? expected : listedAnswers(expected);
 
 /** Why an expected value (undefined or null: none) cannot be used, as a predicate, or null. */
 export function valueProblem(scorer: ComparingScorer, settings: object, given: unknown): string | null {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { unwrapAnswer } from '../core/verify/answer.js';
+import { expectedAnswer, unwrapAnswer } from '../core/verify/answer.js';
 import { containsWhole } from '../core/verify/contains.js';
 import { asText, normalize, show } from '../core/verify/text.js';
 import { caseBox, caseField } from './case.js';
@@ -16,11 +16,11 @@ export const contains = comparing({
     fields: [caseBox],
   },
   problem(_settings, expected) {
-    const isEmpty = normalize(asText(unwrapAnswer(expected) ?? ''), true) === '';
+    const isEmpty = normalize(asText(expectedAnswer(expected) ?? ''), true) === '';
     return isEmpty ? 'is empty, so every output would contain it' : null;
   },
   score({ caseSensitive }, gold, output) {
-    const [expected, given] = [unwrapAnswer(gold), unwrapAnswer(output)];
+    const [expected, given] = [expectedAnswer(gold), unwrapAnswer(output)];
     const isIn = (counts: boolean) =>
       containsWhole(normalize(asText(expected ?? ''), counts), normalize(asText(given ?? ''), counts));
     const wanted = show(expected, maxShown);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { unwrapAnswer } from '../core/verify/answer.js';
+import { expectedAnswer, unwrapAnswer } from '../core/verify/answer.js';
 import { isClose, lastNumber, parseNumbers, soleNumber, type ReadNumber } from '../core/verify/numbers.js';
 import { show } from '../core/verify/text.js';
 import { correct, incorrect, maxShown } from './feedback.js';
@@ -32,12 +32,12 @@ export const numeric = comparing({
     ],
   },
   problem(_settings, expected) {
-    const sole = soleNumber(unwrapAnswer(expected));
+    const sole = soleNumber(expectedAnswer(expected));
     return 'problem' in sole ? sole.problem : null;
   },
   score(settings, gold, output) {
     const { tolerance, relative } = settings;
-    const wanted = lastNumber(unwrapAnswer(gold))!;
+    const wanted = lastNumber(expectedAnswer(gold))!;
     const answer = unwrapAnswer(output);
     const given = lastNumber(answer);
     const share = relative && wanted.value !== 0 ? ' of its size' : '';

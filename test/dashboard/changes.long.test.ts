@@ -101,7 +101,9 @@ test('copies a configuration that the reader of promptfoo takes, and a pull requ
     await page.getByRole('button', { name: 'Copied' }).waitFor({ state: 'detached' });
     return text;
   };
-  const config = JSON.parse(await copied('promptfoo')) as object;
+  const config = JSON.parse(await copied('promptfoo')) as { tests: { vars: { input: string } }[] };
+  expect(config.tests.length).toBeGreaterThan(0);
+  expect(config.tests[0]!.vars.input).not.toBe('');
   const folder = await mkdtemp(join(tmpdir(), 'ratchet-'));
   const file = join(folder, 'promptfooconfig.yaml');
   const tests = [{ vars: { input: 'Row 0: rule 0' }, assert: [{ type: 'equals', value: 'needs rule-0.' }] }];

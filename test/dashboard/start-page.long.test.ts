@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { browserOfFile, isTooWide, violations } from '../support/browser.js';
@@ -79,16 +81,47 @@ test('a file with semicolons becomes a served prompt: draft, try, budget, deploy
   const { id: version } = await on.service.api.call<{ id: string }>('GET', '/api/harbor/deployments/support');
   await page.goto(`${on.service.url}/#/deployments/${version}`);
   const call = await page.getByRole('region', { name: 'Call it' }).locator('pre').innerText();
-  const [, url] = /curl (\S+)/.exec(call)!;
-  const [, body] = /-d '(.+)'/s.exec(call)!;
-  const answer = await fetch(url!, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${on.service.apiKey}`, 'content-type': 'application/json' },
-    body: body!.replace('…', 'My card was declined at the cash machine'),
-  });
-  const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] };
+  const { stdout } = await promisify(execFile)(
+    'bash',
+    ['-c', call.replace('…', 'My card was declined at the cash machine')],
+    { env: { ...process.env, RATCHET_API_KEY: on.service.apiKey } },
+  );
+  const { choices } = JSON.parse(stdout) as { choices: { message: { content: string } }[] };
   expect(newcomerTeams).toContain(choices[0]!.message.content);
 }, 400_000);
+
+test('numbers behind a mark choose their scorer; Clear takes the answers with the rows', async () => {
+  const page = await open(on.service, '#/new', { viewport: { width: 1440, height: 900 } });
+  const rows = Array.from({ length: 12 }, (_, n) => {
+    return { question: `${n} ducks lay 2 eggs each. How many?`, answer: `${n} * 2 = ${2 * n}\n#### ${2 * n}` };
+  });
+  await drop(page, 'math.jsonl', Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n')));
+  await page.getByText('12 rows', { exact: true }).waitFor();
+  const scorer = page.getByLabel('Type of scorer');
+  await until('the scorer is chosen', async () => (await scorer.inputValue()) === 'numeric');
+  await page.getByText('The right answers are numbers').waitFor();
+  const prompt = page.getByLabel('Text of message 1');
+  await until('the prompt asks for steps', async () => (await prompt.inputValue()).includes('####'));
+
+  await button(page, 'Try 5 rows').click();
+  const answers = page.getByRole('region', { name: 'Answers of the try' });
+  await answers.waitFor();
+  await button(page, 'Clear').click();
+  await answers.waitFor({ state: 'detached' });
+  expect(await page.getByLabel('Drop or choose a file').inputValue()).toBe('');
+  expect(await scorer.inputValue()).toBe('exact');
+  await drop(page, 'support.csv', Buffer.from(csvOf(newcomerRows())));
+  await page.getByText('60 rows', { exact: true }).waitFor();
+  expect(await answers.count()).toBe(0);
+  expect(await scorer.inputValue()).toBe('exact');
+  await button(page, 'Undo').click();
+  await answers.waitFor();
+  // A person's choice stays.
+  await scorer.selectOption('contains');
+  await page.reload();
+  await page.getByText('12 rows', { exact: true }).waitFor();
+  expect(await scorer.inputValue()).toBe('contains');
+});
 
 test('files of Excel are read, or refused with what to do; Clear can be undone; right answers stay out', async () => {
   const page = await open(on.service, '#/new', { viewport: { width: 390, height: 900 } });

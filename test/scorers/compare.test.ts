@@ -9,6 +9,8 @@ import { compare, specOf } from '../support/scoring.js';
 const rewardOf = (request: unknown, expected: unknown, output: string) => compare(request, expected, output).reward;
 const feedbackOf = (request: unknown, expected: unknown, output: string) => compare(request, expected, output).feedback;
 
+const gsm8k = 'She sells 16 - 7 = <<16-7=9>>9 eggs.\nShe makes 9 * 2 = $<<9*2=18>>18.\n#### 18';
+
 describe('a list of right answers', () => {
   test.each<[unknown, unknown, string, number]>([
     ['exact', ['4', 'four'], 'Four', 1],
@@ -37,6 +39,18 @@ describe('a list of right answers', () => {
     ['contains', { text: ['Denver'], answer_start: [1] }, 'Oslo', 0],
     ['exact', { value: 'Denver', aliases: ['Denver', 'Mile High City'], type: 'x' }, 'Mile High City', 1],
     ['exact', { text: ['a'] }, 'a', 0],
+    // GSM8K: steps, and the answer behind a mark on the last line.
+    ['numeric', gsm8k, '9 * 2 = 18, so she makes $18.', 1],
+    ['numeric', gsm8k, 'She makes $9.', 0],
+    ['numeric', 'So 276,000.\n#### 276,000', '276000', 1],
+    ['exact', gsm8k, '18', 1],
+    ['exact', gsm8k, '9 * 2 = 18\n#### 18', 1],
+    ['exact', gsm8k, '#### 18', 1],
+    ['exact', gsm8k, 'She makes 18.', 0],
+    ['contains', gsm8k, 'She makes 18.', 1],
+    ['contains', gsm8k, 'She makes 180.', 0],
+    ['exact', '#### 18', '#### 18', 1],
+    ['exact', 'a\n#### b\nc', 'b', 0],
   ])('%j: expected %j, given %j: %d', (request, expected, output, reward) => {
     expect(rewardOf(request, expected, output)).toBe(reward);
   });

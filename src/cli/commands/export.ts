@@ -15,6 +15,7 @@ import type { ExportForm, PromptForm } from '../export/forms.js';
 import { langfuseBatches } from '../export/langfuse-traces.js';
 import { mlflowEvaluation, mlflowSession } from '../export/mlflow.js';
 import { promptfooConfig } from '../export/promptfoo.js';
+import { promptfooRows, type PromptfooRows } from '../export/promptfoo-tests.js';
 import { note, say } from '../service/output.js';
 import { reasonOf, requireWritable, writeText } from '../task/output-file.js';
 import { promptText, type Prompt } from '../task/prompt-file.js';
@@ -24,6 +25,7 @@ interface Source extends Prompt {
   sessionId: string;
   /** The columns of the rows. */
   inputs: readonly string[];
+  tests: PromptfooRows | null;
 }
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
@@ -84,7 +86,8 @@ async function prompt(
   if (!messages) throw new FailedJob(`The session ${sessionId} has no evaluated prompt yet.`);
   const { columns } = dataset ? await client.datasets.get(dataset.dataset_id) : { columns: [] };
   const inputs = dataset ? [inputName, ...columns.map(({ name }) => name)] : [];
-  return prompts[form]({ messages, policy, sessionId, inputs });
+  const tests = dataset && form === 'promptfoo' ? await promptfooRows(client, sessionId, dataset.dataset_id) : null;
+  return prompts[form]({ messages, policy, sessionId, inputs, tests });
 }
 
 async function mlflow(job: SessionHandle | EvaluationHandle): Promise<object> {

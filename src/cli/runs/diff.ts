@@ -34,13 +34,17 @@ export async function diff(before: string, after: string | undefined, options: D
   const { against, without, json = false } = options;
   if (after !== undefined && against !== undefined)
     throw new ConfigError('--against: leave it out, or the second prompt');
+  if (after !== undefined && isFile(before) && isFile(after)) {
+    if (without !== undefined) throw new ConfigError(withoutNeeds);
+    return sayTexts(await textsOfFile(before), await textsOfFile(after), json);
+  }
   await withService(async (client) => {
     const side = await sideOf(client, after ?? before);
     const other = after === undefined ? null : await sideOf(client, before);
     if (!('jobId' in side) || (other !== null && !('jobId' in other && other.jobId === side.jobId))) {
       if (other === null)
         throw new ConfigError(`${before} is no job or candidate: name another prompt to compare with`);
-      if (without !== undefined) throw new ConfigError('--without: needs a candidate of a session, and its baseline');
+      if (without !== undefined) throw new ConfigError(withoutNeeds);
       return sayTexts(await textsOf(client, other), await textsOf(client, side), json);
     }
     const base = other === null ? against : (other as { candidateId: string }).candidateId;
@@ -51,6 +55,15 @@ export async function diff(before: string, after: string | undefined, options: D
   });
 }
 
+const withoutNeeds = '--without: needs a candidate of a session, and its baseline';
+
+const isFile = (name: string) => kindOf(name) === null && sessionOfCandidate(name) === null;
+
+async function textsOfFile(path: string): Promise<PromptTexts> {
+  const { messages } = await readPrompt(path, { option: 'the prompt' });
+  return new Map(Object.entries(componentTexts(messages)));
+}
+
 async function sideOf(client: Ratchet, name: string): Promise<Side> {
   const kind = kindOf(name);
   if (kind === 'session' || kind === 'graph') return { jobId: name, candidateId: await bestOf(client, name) };
@@ -59,8 +72,7 @@ async function sideOf(client: Ratchet, name: string): Promise<Side> {
   if (kind === 'deployment') return { texts: await servedTexts(client, name) };
   if (kind !== null)
     throw new ConfigError(`${name} has no prompt of its own: name a session, a graph job or a candidate`);
-  const { messages } = await readPrompt(name, { option: 'the prompt' });
-  return { texts: new Map(Object.entries(componentTexts(messages))) };
+  return { texts: await textsOfFile(name) };
 }
 
 async function bestOf(client: Ratchet, id: string): Promise<string> {
@@ -100,10 +112,7 @@ async function textsOf(client: Ratchet, side: Side): Promise<PromptTexts> {
 function sayTexts(before: PromptTexts, after: PromptTexts, json: boolean): void {
   const { edits } = promptChanges(before, after);
   if (json) return sayJson({ edits, total: edits.length });
-  sayLines(
-    edits.map((edit) => editLine(edit, null)),
-    edits.length,
-  );
+  sayLines(changeLines({ edits, authors: [] }), edits.length);
 }
 
 function sayLines(lines: readonly string[], total: number): void {

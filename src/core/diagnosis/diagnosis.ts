@@ -93,6 +93,8 @@ export interface AnswersRecord {
   empty: EmptyCounts;
   /** Whether a model gave the answers that knows only what its prompt lists. */
   isLocal: boolean;
+  /** Type of the scorer of rows; null: a verifier, or a container. */
+  scorer: string | null;
   /** Read only where `symptomOf` names one. */
   rows: readonly SampledRow[];
   /** The expected values, if these are labels; else empty. */

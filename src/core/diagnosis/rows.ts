@@ -1,6 +1,7 @@
 /** Why single answers earned nothing. */
 import { isCut } from '../answers/ending.js';
 import { containsWhole } from '../verify/contains.js';
+import { parseNumbers, wholeNumber } from '../verify/numbers.js';
 import { cutWithin } from '../../util/text.js';
 import { mostRows, type DiagnosedRow, type RowCause, type SampledRow } from './diagnosis.js';
 
@@ -20,7 +21,9 @@ export function causeOf(sampled: SampledRow, context: RowContext): RowCause {
   if (empty === 'refusal') return 'refusal';
   if (empty !== null || answered === null || answered.trim() === '') return 'empty';
   if (isRefusal(answered)) return 'refusal';
-  if (expected.some((one) => saysWith(one, answered))) return 'format';
+  // A number that a cut answer ends with is a step.
+  const said = isCut(finishReason) ? expected.filter((one) => wholeNumber(one) === null) : expected;
+  if (said.some((one) => saysWith(one, answered))) return 'format';
   if (isCut(finishReason)) return 'cut';
   const isUnknownLabel = expected.some((one) => context.labels.includes(one) && !isNamed(one, context.prompt));
   return isUnknownLabel ? 'label_not_in_prompt' : 'wrong';
@@ -36,7 +39,7 @@ function isNamed(label: string, prompt: string | null): boolean {
 }
 
 const refusals =
-  /^(?:i['’]?m (?:very )?sorry|sorry,|i (?:can['’]?t|cannot|am (?:not able|unable)|won['’]?t)|as an ai\b|unfortunately, i)/i;
+  /^(?:(?:i['’]?m (?:very |so )?|i am (?:very |so )?)?sorry[,.!]*(?: but)? (?:i\b|as an ai\b|(?:that|this|it) (?:is|goes)\b)|i (?:can['’]?t|cannot|am (?:not able|unable)|won['’]?t)|as an ai\b|unfortunately, i)/i;
 
 /** Whether an answer begins as refusals do. */
 function isRefusal(answer: string): boolean {
@@ -45,8 +48,16 @@ function isRefusal(answer: string): boolean {
 
 /** Whether the answer contains the expected value, ignoring case, punctuation and code fences. */
 function saysWith(expected: string, answer: string): boolean {
+  const number = wholeNumber(expected);
+  if (number !== null) return concludes(number, answer);
   const wanted = bare(expected);
   return wanted !== '' && containsWhole(wanted, bare(answer));
+}
+
+/** Whether the last line with numbers has this one: those before it are steps. */
+function concludes(number: number, answer: string): boolean {
+  const lines = answer.split('\n').map((line) => parseNumbers(line).map(({ value }) => value));
+  return lines.findLast((values) => values.length > 0)?.includes(number) ?? false;
 }
 
 /** Letters and numbers, with one space between words. */

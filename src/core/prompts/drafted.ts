@@ -1,4 +1,5 @@
 /** A first prompt for rows, from their columns and the labels that are expected of them. */
+import { mark } from '../verify/answer.js';
 import type { Message } from './message.js';
 import { isPlainName } from './template.js';
 
@@ -24,6 +25,8 @@ export interface DraftColumns {
   expected: string | null;
   /** In the order of the prompt; empty: the right answers are no labels. */
   labels: readonly string[];
+  /** Right answers have their steps, and the answer behind a mark on the last line. */
+  isMarked?: boolean;
 }
 
 /** The short values of a column with their counts, the commonest first; empty: no labels. */
@@ -48,13 +51,15 @@ function areMeasures(labels: readonly LabelCount[]): boolean {
 }
 
 /** The task with the labels, and the input as the last message. */
-export function draftPrompt({ input, shown, expected, labels }: DraftColumns): Message[] {
+export function draftPrompt({ input, shown, expected, labels, isMarked = false }: DraftColumns): Message[] {
   const answer = expected === null ? 'answer' : nounOf(expected, 'answer');
   const [read, its] = shown.length > 0 ? [nounsOf(shown), 'the'] : [`the ${nounOf(input, 'text')}`, 'its'];
   const task =
     labels.length > 0
       ? `Read ${read} and choose ${its} ${answer}. Answer with exactly one of the labels, and nothing else.\n\n${listOf(labels)}`
-      : `Read ${read} and give ${its} ${answer}. Answer with the ${answer} alone.`;
+      : isMarked
+        ? `Read ${read} and work out ${its} ${answer} step by step. Write the ${answer} alone on the last line, after ${mark.trim()}.`
+        : `Read ${read} and give ${its} ${answer}. Answer with the ${answer} alone.`;
   return [
     { role: 'system', content: task },
     { role: 'user', content: messageOf(input, shown) },

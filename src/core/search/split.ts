@@ -12,7 +12,7 @@
  */
 import { groupBy } from '../../util/group.js';
 import { rowsForTenth } from '../math/least-shown.js';
-import { seedRng, shuffle } from '../math/random.js';
+import { nextUint32, seedRng, shuffle, type Rng } from '../math/random.js';
 import { searchLimits } from './config.js';
 
 /** Indices in ascending order. */
@@ -65,10 +65,10 @@ export function splitSeeds(
   if (!Number.isSafeInteger(count) || count < 1) {
     throw new RangeError(`Cannot split ${count} seeds: the count must be an integer of at least 1.`);
   }
-  const [shuffled] = shuffle(seedRng(rngSeed, stream), [...Array(count).keys()]);
+  const [shuffled, rng] = shuffle(seedRng(rngSeed, stream), [...Array(count).keys()]);
   const groupOf = new Map(groups.flatMap((group, at) => group.map((index) => [index, at])));
   const used = shuffled.filter((index) => groupOf.has(index));
-  const order = categories === null ? used : interleave(used, categories);
+  const order = categories === null ? used : interleave(used, categories, rng);
   if (groups.length < minSeeds.apart) {
     return { train: takeSorted(order, bounds.train), evaluation: takeSorted(order, bounds.evaluation), heldout: [] };
   }
@@ -100,10 +100,19 @@ function takeGroups(
   return { taken: takeSorted(groups.slice(0, count).flat(), most), rest: groups.slice(count) };
 }
 
-/** An order in which every stretch has each category in its share. */
-function interleave(order: readonly number[], categories: readonly string[]): number[] {
+/**
+ * An order in which every stretch has each category in its share. Each begins at a random place: a
+ * stretch shorter than their number would else have the commonest alone.
+ */
+function interleave(order: readonly number[], categories: readonly string[], rng: Rng): number[] {
   const groups = [...groupBy(order, (index) => categories[index]!).values()];
-  const ranked = groups.flatMap((group) => group.map((index, at) => ({ index, rank: (at + 0.5) / group.length })));
+  let next = rng;
+  const ranked = groups.flatMap((group) => {
+    const [drawn, after] = nextUint32(next);
+    next = after;
+    const start = drawn / 2 ** 32;
+    return group.map((index, at) => ({ index, rank: (at + start) / group.length }));
+  });
   return ranked.sort((left, right) => left.rank - right.rank).map(({ index }) => index);
 }
 

@@ -71,7 +71,7 @@ export function jobRows(
     expected: hasExpected ? wanted.expected : null,
     scorer,
   };
-  const isLabel = !comparesFields(scorer) && isCategorical(dataset, spec.expected);
+  const isLabel = !comparesFields(scorer) && (columnNamed(dataset, spec.expected)?.labels.length ?? 0) > 0;
   if (judgesOf(scorer).length > 0 && isLabel) spec.labels = true;
   if (!hasExpected && (needsExpected(scorer) || wanted.expected !== 'expected')) {
     const message = `must name the column with the right answers${hint(wanted.expected, names)}`;
@@ -128,20 +128,15 @@ function hint(name: string, columns: readonly string[]): string {
   return `; the columns are ${shown.join(', ')}`;
 }
 
-/** Columns with more distinct values are no categories. */
-const maxCategories = 50;
-
-/** The expected value of each row where these are categories, such as labels; null otherwise. */
+/** The expected value of each row where these repeat, as labels do; null otherwise. */
 export async function categoriesOf({ source, spec }: JobRows): Promise<string[] | null> {
-  if (!isCategorical(source.dataset, spec.expected)) return null;
+  const column = columnNamed(source.dataset, spec.expected);
+  if (!column?.num_distinct || 2 * column.num_distinct > column.num_values) return null;
   const values = await source.column(spec.expected!);
   return values.map(({ value }) => JSON.stringify(expectedOf(value, spec) ?? null));
 }
 
-function isCategorical({ columns, numRows }: NewDataset, expected: string | null): boolean {
-  const distinct = columns.find(({ name }) => name === expected)?.num_distinct ?? Infinity;
-  return distinct <= maxCategories && 2 * distinct <= numRows;
-}
+const columnNamed = ({ columns }: NewDataset, wanted: string | null) => columns.find(({ name }) => name === wanted);
 
 /** What each row holds, by what the prompt and the scorer read of it. */
 export async function rowContents({ source, spec }: JobRows): Promise<RowContent[]> {

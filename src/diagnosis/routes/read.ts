@@ -9,6 +9,8 @@ import type { EvaluationSpec, RowsSpec } from '../../core/jobs/spec.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import { renderPrompt } from '../../core/prompts/demos.js';
 import { expectedOf } from '../../core/prompts/row-template.js';
+import { expectedAnswer, listedAnswers } from '../../core/verify/answer.js';
+import { asText } from '../../core/verify/text.js';
 import { readPrompt, type CandidateRow } from '../../candidates/store/reads.js';
 import { readCostBudget } from '../../jobs/store/cost-budget.js';
 import type { EvaluationHead, GraphHead, JobRow, SessionHead } from '../../jobs/store/jobs.js';
@@ -21,7 +23,7 @@ import type { diagnosisSchema, proposalCountsSchema } from '../contract/diagnosi
 
 type SearchJob = JobRow<SessionHead> | JobRow<GraphHead>;
 type Job = SearchJob | JobRow<EvaluationHead>;
-type Rows = Pick<RowsSpec, 'datasetId' | 'placeholders' | 'expected'> | null;
+type Rows = (Pick<RowsSpec, 'datasetId' | 'placeholders' | 'expected'> & { scorer: { type: string } }) | null;
 
 interface Found {
   diagnosis: z.output<typeof diagnosisSchema>;
@@ -98,6 +100,7 @@ async function readAnswers(tx: Tx, job: Job, candidate: string | null): Promise<
     ...counts,
     unit: rows ? 'row' : 'task',
     isLocal: spec.policy.provider === 'local',
+    scorer: rows?.scorer.type ?? null,
     ...(symptom
       ? {
           rows: (await readSamples(tx, { jobId: job.jobId, candidateId: candidate, rows }, symptom)).map((sample) =>
@@ -138,9 +141,9 @@ function sampledRow(sample: StoredSample, rows: Rows): SampledRow {
 
 /** Right answers of which each counts. */
 function expectedTexts(expected: unknown): string[] {
-  if (expected === undefined || expected === null) return [];
-  const all: unknown[] = Array.isArray(expected) ? expected : [expected];
-  return all.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+  const listed = listedAnswers(expected ?? []);
+  const all: unknown[] = Array.isArray(listed) ? listed : [listed];
+  return all.map((one) => asText(expectedAnswer(one)));
 }
 
 function comparisonOf(verdict: SearchJob['projection']['verdict']) {

@@ -27,6 +27,12 @@ test('a draft shows the input once, each label, and never the right answers', ()
   );
 });
 
+test('a draft for answers behind a mark asks for steps, and for the mark', () => {
+  const [task] = draftPrompt({ input: 'question', shown: [], expected: 'answer', labels: [], isMarked: true });
+  expect(task!.content).toContain('step by step');
+  expect(task!.content).toContain('####');
+});
+
 test('labels are few, short and repeated values, the commonest first', () => {
   expect(labelsIn(['a', 'b', 'b', ' a', 'b', ''])).toEqual([
     { label: 'b', count: 3 },

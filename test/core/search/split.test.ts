@@ -148,6 +148,22 @@ describe('splitSeeds', () => {
   });
 });
 
+test('with more categories than a part has seeds, each category has its share over many splits', () => {
+  // 40 categories of 20 rows, and 40 of 10.
+  const categories = all(1_200).map((index) => (index < 800 ? `large ${index % 40}` : `small ${index % 40}`));
+  const bounds = { train: 100, evaluation: 20, heldout: 30 };
+  let [large, small] = [0, 0];
+  for (let seed = 0; seed < 200; seed += 1) {
+    const { evaluation, heldout } = splitSeeds(1_200, seed, bounds, categories);
+    const named = [...evaluation, ...heldout].map((index) => categories[index]!);
+    expect(new Set(named).size).toBeGreaterThan(40);
+    large += named.filter((name) => name.startsWith('large')).length;
+    small += named.filter((name) => name.startsWith('small')).length;
+  }
+  expect(large / small).toBeGreaterThan(1.8);
+  expect(large / small).toBeLessThan(2.2);
+});
+
 describe('rows with the same words', () => {
   const texts = ['My card', 'my card!', 'A PIN', 'my  card', 'Other', 'a pin.', '?!', '...'];
   const contents = texts.map((text, at) => {

@@ -52,6 +52,14 @@ describe('a session on a data set', () => {
     expect((await createSession({ rng_seed: 1 })).body.split).not.toEqual(body.split);
   });
 
+  test('gives each part its share of many labels, too', async () => {
+    const many = Array.from({ length: 240 }, (_, row) => ({ text: `t${row}`, label: `label ${Math.floor(row / 3)}` }));
+    const { body } = await createSession({ dataset: { ...dataset, rows: many } });
+    const labels = (body.split.heldout as number[]).map((row) => many[row]!.label);
+    expect(labels.length).toBe(80);
+    expect(new Set(labels).size).toBeGreaterThan(75);
+  });
+
   test('gives an evaluation a tenth of the budget, and a held-out comparison a third', async () => {
     const { body } = await createSession({ budget: { max_rollouts: 60 } });
     expect([body.split.evaluation.length, body.split.heldout.length]).toEqual([6, 10]);

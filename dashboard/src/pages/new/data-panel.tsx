@@ -9,6 +9,7 @@ import { DatasetRows } from '../../ui/dataset-rows.js';
 import { FactsOfData } from './data-facts.js';
 import { typeOfRows, type Dataset } from './form/draft.js';
 import type { DataFacts } from './form/facts.js';
+import { replacements } from './form/original.js';
 import { change, draft } from './form/store.js';
 import { readableFile } from './form/upload.js';
 
@@ -34,7 +35,7 @@ export function DataPanel({
   };
   return (
     <Panel title="1. Data">
-      <FileField onUpload={use} />
+      <FileField key={replacements.value} onUpload={use} />
       <KnownDatasets uploads={uploads} onChoose={use} />
       <PastedRows onUpload={use} />
       <Problem error={error} />

@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { showsOptions, shownColumns } from '../../../../src/core/prompts/columns.js';
-import { draftPrompt } from '../../../../src/core/prompts/drafted.js';
 import { scorerForms } from '../../../../src/scorers/forms.js';
+import type { ScorerGuess } from '../../../../src/scorers/guess.js';
 import { client } from '../../data/client.js';
 import { errorAt, fieldErrors, otherErrors } from '../../data/field-errors.js';
 import { useResource } from '../../data/resource.js';
@@ -9,21 +8,12 @@ import { go, pageOf, route, setQuery } from '../../util/router.js';
 import { Panel, Problem } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
 import { ScorerFields } from '../../ui/scorer/fields.js';
-import type { Tried } from './form/budget.js';
 import { BudgetPanel } from './budget-panel.js';
 import { DataPanel } from './data-panel.js';
-import {
-  holderOf,
-  isOnRows,
-  isUnwritten,
-  missingParts,
-  missingToTry,
-  promptPointer,
-  type Dataset,
-  type PromptMessage,
-} from './form/draft.js';
+import { holderOf, isOnRows, missingParts, missingToTry, promptPointer, sourceOfDraft } from './form/draft.js';
 import { start, useEstimate } from './form/estimate.js';
 import { factsOf } from './form/facts.js';
+import { guessText, useGuesses } from './form/guess.js';
 import { KindChoice } from './kind-choice.js';
 import { ModelPanel } from './model-panel.js';
 import { clear, replace, replaced, requestOfForm, undo } from './form/original.js';
@@ -34,7 +24,7 @@ import { sampleDraft } from './form/sample.js';
 import { ContainerPanel } from './source-panel.js';
 import { change, draft } from './form/store.js';
 import { Summary } from './summary.js';
-import { TryPanel } from './try-panel.js';
+import { TryPanel, type TriedForm } from './try-panel.js';
 import { useRows } from './form/use-rows.js';
 
 /** A new run in four steps: data, prompt, a try of a few rows, budget. */
@@ -47,14 +37,14 @@ export function NewRunPage() {
     () => rows && dataset && factsOf(rows, { input, expected }, dataset.columns),
     [rows, dataset, input, expected],
   );
-  const drafted = useDraftedPrompt(dataset);
+  const guesses = useGuesses(dataset, rows);
   const missing = missingParts(draft.value);
   const isKnown = kind !== 'graph' || rows !== undefined;
   const body = missing.length === 0 && isKnown ? requestOfForm(draft.value, rows) : undefined;
   const request = body ? JSON.stringify(body, null, 2) : null;
   const estimate = useEstimate(kind, request);
   const [startError, setStartError] = useState<{ of: string; error: unknown } | null>(null);
-  const [tried, setTried] = useState<{ of: string; answer: Tried } | null>(null);
+  const { tried, setTried } = useTried();
   const error = startError?.of === request ? startError.error : estimate.error;
   const errors = fieldErrors(error, holderOf(kind));
   const at = (field: string, except: string[] = []) => errorAt(errors, field, except);
@@ -89,15 +79,16 @@ export function NewRunPage() {
           <PromptPanel
             columns={onRows ? dataset?.columns.map(({ name }) => name) : undefined}
             error={at(prompt)}
-            drafted={onRows ? drafted : undefined}
+            drafted={onRows ? guesses.prompt : undefined}
           />
           {onRows && (
             <Panel title="Score">
               <ScorerFields
                 draft={draft.value.scorer}
-                onChange={(next) => change({ scorer: next })}
+                onChange={(next) => change({ scorer: next, guessedScorer: null })}
                 errorAt={(field) => (field === '' ? at(scorer, fieldsOfScorer()) : at(`${scorer}/${field}`))}
               />
+              {guesses.scorer?.type === draft.value.scorer.type && <GuessNote guess={guesses.scorer} />}
             </Panel>
           )}
           <ModelPanel errorAt={at} />
@@ -164,22 +155,17 @@ const shownFields = [
 
 const fieldsOfScorer = () => scorerForms[draft.value.scorer.type]!.fields.map(({ name }) => `/${name}`);
 
-/** The prompt that the columns suggest. It fills a form whose prompt nobody has written. */
-function useDraftedPrompt(dataset: Dataset | undefined): PromptMessage[] | undefined {
-  const { input, expected } = draft.value;
-  const drafted = dataset && input !== '' ? draftOf(dataset, { input, expected }) : undefined;
-  const text = drafted && JSON.stringify(drafted);
-  useEffect(() => {
-    if (drafted && isUnwritten(draft.value)) change({ messages: drafted, drafted: text! });
-  }, [text]);
-  return drafted;
+function GuessNote({ guess }: { guess: ScorerGuess }) {
+  const text = guessText(guess);
+  return text && <p class="quiet">{text}</p>;
 }
 
-function draftOf({ columns }: Dataset, chosen: { input: string; expected: string }): PromptMessage[] {
-  const { input, expected } = chosen;
-  const shown = shownColumns(columns, chosen);
-  const labels = showsOptions(shown) ? [] : (columns.find(({ name }) => name === expected)?.labels ?? []);
-  return draftPrompt({ input, shown, expected: expected || null, labels: labels.map(({ label }) => label) });
+/** The answers of the last try, as long as the form is about the same rows. */
+function useTried() {
+  const source = sourceOfDraft(draft.value);
+  const [last, setLast] = useState<{ source: string; tried: TriedForm } | null>(null);
+  const tried = source !== '' && last?.source === source ? last.tried : null;
+  return { tried, setTried: (next: TriedForm) => setLast({ source, tried: next }) };
 }
 
 function useDataset(id: string) {

@@ -10,12 +10,18 @@ import { numbers, Table } from '../../ui/table.js';
 
 const rows = 5;
 
-/** The answers of the prompt to a few rows. `tried.of`: the request that they answer. */
+export interface TriedForm {
+  /** The request that the answers are of. */
+  of: string;
+  answer: Tried;
+}
+
+/** The answers of the prompt to a few rows. */
 export function TryPanel(props: {
   /** What the try lacks; empty: nothing. */
   missing: string[];
-  tried: { of: string; answer: Tried } | null;
-  onTried: (tried: { of: string; answer: Tried }) => void;
+  tried: TriedForm | null;
+  onTried: (tried: TriedForm) => void;
 }) {
   const { missing, tried, onTried } = props;
   const [isRunning, setRunning] = useState(false);

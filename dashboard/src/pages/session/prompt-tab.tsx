@@ -1,3 +1,4 @@
+import { promptfooRows } from '../../../../src/cli/export/promptfoo-tests.js';
 import { inputName } from '../../../../src/core/prompts/row-template.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
@@ -34,6 +35,9 @@ function BestPrompt({ session, results, id }: { session: Session; results: Resul
   const { data: columns } = useResource(`columns ${datasetId}`, async (signal) =>
     datasetId === undefined ? [] : (await client.value.datasets.get(datasetId, { signal })).columns,
   );
+  const { data: tests } = useResource(`tests ${id} ${datasetId}`, async () =>
+    datasetId === undefined ? null : promptfooRows(client.value, session.session_id, datasetId),
+  );
   if (!candidate) return error ? <Problem error={error} /> : <Loading />;
   const { messages } = results.best_prompt!;
   const inputs = columns && columns.length > 0 ? [inputName, ...columns.map(({ name }) => name)] : [];
@@ -56,6 +60,7 @@ function BestPrompt({ session, results, id }: { session: Session; results: Resul
         messages,
         policy: session.policy,
         inputs,
+        tests: tests ?? null,
         title: `Prompt of ${session.name ?? shortId(session.session_id)}: candidate ${numberOf(id)}`,
         verdict: verdictWords(results),
       }}

@@ -1,4 +1,5 @@
 /** Edits as lines of a list, and as the text of a pull request. */
+import { cutWithin } from '../../../util/text.js';
 import { lineKey, type EditKind } from './align.js';
 import { wordPieces } from './words.js';
 
@@ -33,13 +34,31 @@ export function editLine(edit: ShownEdit, author: ShownAuthor | null): string {
   return `${signOf(edit.kind)} ${editText(edit)}${why}`;
 }
 
-/** The lines of all edits. */
-export function changeLines(changes: {
-  edits: readonly (ShownEdit & { author_id: string | null })[];
+/** The lines of all edits, each with its component where there are several. */
+export function changeLines({
+  edits,
+  authors,
+}: {
+  edits: readonly (ShownEdit & { author_id?: string | null })[];
   authors: readonly ShownAuthor[];
 }): string[] {
-  const authors = new Map(changes.authors.map((author) => [author.candidate_id, author]));
-  return changes.edits.map((edit) => editLine(edit, authors.get(edit.author_id ?? '') ?? null));
+  const known = new Map(authors.map((author) => [author.candidate_id, author]));
+  const areSeveral = new Set(edits.map(({ component }) => component)).size > 1;
+  return edits.map((edit) => {
+    const line = editLine(edit, known.get(edit.author_id ?? '') ?? null);
+    return areSeveral ? `${edit.component} ${line}` : line;
+  });
+}
+
+/** Characters of a text, and of equal words beside a change, that a line shows. */
+const mostShown = 1_000;
+const shownBeside = 80;
+
+/** Equal words with their middle left out; the ends at a change stay. */
+function sameText(text: string, at: number, pieces: number): string {
+  if (text.length <= 3 * shownBeside) return text;
+  const [before, after] = [text.slice(0, shownBeside), text.slice(-shownBeside)];
+  return `${at === 0 ? '' : before}…${at === pieces - 1 ? '' : after}`.toWellFormed();
 }
 
 /** The text of an edit on one line; changed words as `[-old-]` and `{+new+}`. */
@@ -47,9 +66,9 @@ function editText({ kind, before, after }: ShownEdit): string {
   const text =
     kind === 'changed'
       ? wordPieces(before!, after!)
-          .map((piece) => markOf[piece.kind](piece.text))
+          .map(({ kind: of, text }, at, { length }) => markOf[of](of === 'same' ? sameText(text, at, length) : text))
           .join('')
-      : (after ?? before)!;
+      : cutWithin((after ?? before)!, mostShown);
   const line = text.replace(/\s+/g, ' ').trim();
   const key = kind === 'changed' ? null : lineKey(line);
   const bare = line.replace(/^(?:[-*•+]|\d{1,3}[.)])\s+/, '');

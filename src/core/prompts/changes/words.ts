@@ -6,7 +6,11 @@ export interface WordPiece {
   text: string;
 }
 
-const tokens = /\s+|[\p{L}\p{M}\p{N}_]+|[^\s\p{L}\p{M}\p{N}_]/gu;
+/** A letter of a script that writes words without spaces, which is a word here. */
+const unspaced = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]\p{M}*`;
+const word = String.raw`${unspaced}|(?:(?!${unspaced})[\p{L}\p{M}\p{N}_])+`;
+const tokens = new RegExp(String.raw`\s+|${word}|[^\s\p{L}\p{M}\p{N}_]`, 'gu');
+const words = new RegExp(word, 'gu');
 
 const tokensOf = (text: string): string[] => text.match(tokens) ?? [];
 
@@ -58,4 +62,4 @@ export function commonShare(one: string, other: string): number {
   return (2 * common) / (a.length + b.length);
 }
 
-const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{M}\p{N}_]+/gu) ?? [];
+const wordsOf = (text: string): string[] => text.toLowerCase().match(words) ?? [];

@@ -7,7 +7,7 @@ import {
   withoutSentence,
   type Edit,
 } from '../../../../src/core/prompts/changes/changes.js';
-import { wordPieces } from '../../../../src/core/prompts/changes/words.js';
+import { commonShare, wordPieces } from '../../../../src/core/prompts/changes/words.js';
 import { hostile, longTexts, prompts } from '../texts.js';
 
 const system = (text: string) => new Map([['system', text]]);
@@ -140,4 +140,17 @@ test('a text without a sentence has all others', () => {
       expect(partsOf(withoutSentence(text, index, 'Say so.')).sentences).toEqual(sentences.with(index, 'Say so.'));
     }),
   );
+});
+
+test('scripts without spaces are compared letter by letter', () => {
+  const [before, after] = ['質問に日本語で答えてください。AI要約', '質問に英語で答えてください。AI要約'];
+  expect(commonShare(before, after)).toBeGreaterThan(0.8);
+  expect(
+    wordPieces(before, after)
+      .filter(({ kind }) => kind !== 'same')
+      .map(({ text }) => text),
+  ).toEqual(['日本', '英']);
+  expect(wordPieces('กินข้าว', 'กินปลา').some(({ kind }) => kind === 'same')).toBe(true);
+  const { edits } = promptChanges(new Map([['system', before]]), new Map([['system', after]]));
+  expect(edits.map(({ kind }) => kind)).toEqual(['changed']);
 });

@@ -1,7 +1,12 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { markedText } from '../../../../src/core/prompts/changes/marked.js';
-import { editLine, pullRequestText, type ShownAuthor } from '../../../../src/core/prompts/changes/report.js';
+import {
+  changeLines,
+  editLine,
+  pullRequestText,
+  type ShownAuthor,
+} from '../../../../src/core/prompts/changes/report.js';
 import { hostile, prompts } from '../texts.js';
 
 const author: ShownAuthor = {
@@ -26,6 +31,17 @@ test('an edit is a line with who wrote it, from which row, and the rows won and 
     '~ Use a | [-b-]{+c+}. — #168, from rows 1, 2 and 5 more',
   );
   expect(editLine(changed, null)).toBe('~ Use a | [-b-]{+c+}.');
+});
+
+test('a change in a long text shows its ends, and edits of several components name them', () => {
+  const long = 'word '.repeat(4_000);
+  const line = editLine({ ...changed, before: `${long}one ${long}`, after: `${long}two ${long}` }, null);
+  expect(line).toMatch(/^~ … ?(word )+\[-one-\]\{\+two\+\}( word)+ ?…$/);
+  expect(line.length).toBeLessThan(300);
+  expect(editLine({ ...added, after: long }, null).length).toBeLessThan(1_100);
+  const edits = [added, { ...changed, component: 'user' }];
+  expect(changeLines({ edits, authors: [] }).map((each) => each.split(' ')[0])).toEqual(['system', 'user']);
+  expect(changeLines({ edits: [changed], authors: [] })).toEqual(['~ Use a | [-b-]{+c+}.']);
 });
 
 test('a pull request has a row for each edit', () => {

@@ -31,6 +31,8 @@ export interface Draft {
   /** Instances of the container, such as 0-49. */
   seeds: string;
   scorer: ScorerDraft;
+  /** The type of scorer that the form has chosen; null: a person or a run has. */
+  guessedScorer: string | null;
   provider: string;
   model: string;
   /** Empty: the model that answers writes prompts, too. */
@@ -59,6 +61,7 @@ export const emptyDraft: Draft = {
   envName: '',
   seeds: '0-19',
   scorer: emptyScorer,
+  guessedScorer: emptyScorer.type,
   provider: 'local',
   model: 'local',
   proposerProvider: '',
@@ -84,6 +87,9 @@ export const promptPointer = {
 /** Whether the prompt runs on the rows of a data set. Graph jobs do always. */
 export const isOnRows = ({ kind, source }: Pick<Draft, 'kind' | 'source'>): boolean =>
   kind === 'graph' || source === 'rows';
+
+/** The rows or the container of a draft; an empty text: none. */
+export const sourceOfDraft = (draft: Draft): string => (isOnRows(draft) ? draft.datasetId : draft.containerUrl.trim());
 
 export const isBlank = (messages: readonly PromptMessage[]): boolean =>
   messages.every(({ content }) => content.trim() === '');

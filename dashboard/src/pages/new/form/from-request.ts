@@ -61,6 +61,7 @@ function formOf({ kind, request, prompt }: Source): Draft {
     expected: textOf(dataset!['expected']),
     messages: [...(own ?? prompt!)],
     scorer: scorerDraftOf(held['scorer']),
+    guessedScorer: null,
     provider: textOf(policy!['provider']),
     model: textOf(policy!['model']),
     proposerProvider: textOf(proposer!['provider']),

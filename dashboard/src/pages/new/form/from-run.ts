@@ -36,7 +36,7 @@ async function dataOf({ dataset_id: datasetId, scorer: type }: NonNullable<Run['
   // A scorer with required fields is left to the person.
   const isWhole = !(scorerForms[type]?.fields ?? [{ isRequired: true }]).some(({ isRequired }) => isRequired);
   const scorer = isWhole ? { type, values: {} } : emptyScorer;
-  return { datasetId, scorer, ...guessColumns(columns) };
+  return { datasetId, scorer, guessedScorer: null, ...guessColumns(columns) };
 }
 
 /** The addition becomes the last line of the first message. */

@@ -69,6 +69,9 @@ export const isSame = (left: Choice | null, right: Choice | null): boolean =>
 /** What the last replacement of the whole form took away; null: nothing. */
 export const replaced = signal<{ form: Draft; from: Original | null } | null>(null);
 
+/** How often the whole form was replaced: what belongs to the one before goes with it. */
+export const replacements = signal(0);
+
 /** Fills the form with what the address asks for. */
 export async function begin(choice: Choice, signal: AbortSignal): Promise<void> {
   const next = await loaded(choice, signal);
@@ -106,6 +109,7 @@ function show(form: Draft, from: Original | null): void {
     original.value = from;
     secrets.value = {};
     draft.value = form;
+    replacements.value += 1;
   });
 }
 

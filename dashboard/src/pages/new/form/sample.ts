@@ -23,6 +23,7 @@ export async function sampleDraft(): Promise<Draft> {
     model,
     rollouts: String(budget),
     scorer: { type: scorer, values: {} },
+    guessedScorer: null,
     messages: [{ role: 'system', content: prompt.trim() }],
   };
 }

@@ -1,9 +1,12 @@
 /** A prompt as text, in the forms of programs and tools, and as a pull request. */
 import { promptfooConfig } from '../../../../../src/cli/export/promptfoo.js';
+import type { PromptfooRows } from '../../../../../src/cli/export/promptfoo-tests.js';
 import type { Message } from '../../../../../src/core/prompts/message.js';
 import { pullRequestText, type ReportedEdit } from '../../../../../src/core/prompts/changes/report.js';
 
 interface Prompt {
+  /** Rows for tests; null: a container has them. */
+  tests: PromptfooRows | null;
   messages: readonly Message[];
   policy: { provider: string; model: string };
   /** The columns of the rows; empty: a container has them. */

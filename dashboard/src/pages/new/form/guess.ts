@@ -1,0 +1,63 @@
+/** What the rows suggest: a prompt, and a scorer. Both fill what nobody has written or chosen. */
+import { useEffect, useMemo } from 'preact/hooks';
+import { showsOptions, shownColumns } from '../../../../../src/core/prompts/columns.js';
+import { draftPrompt } from '../../../../../src/core/prompts/drafted.js';
+import { guessScorer, type ScorerGuess } from '../../../../../src/scorers/guess.js';
+import { isUnwritten, type Dataset, type PromptMessage } from './draft.js';
+import type { DataRows } from './request.js';
+import { change, draft } from './store.js';
+
+export interface Guesses {
+  /** Undefined: no data, or no column to read. */
+  prompt: PromptMessage[] | undefined;
+  scorer: ScorerGuess | undefined;
+}
+
+/** The guesses for the chosen columns, which the form takes where it may. */
+export function useGuesses(dataset: Dataset | undefined, rows: DataRows | undefined): Guesses {
+  const { input, expected, guessedScorer } = draft.value;
+  const scorer = useMemo(
+    () => (dataset && rows && expected !== '' ? scorerOf(dataset, rows, expected) : undefined),
+    [dataset, rows, expected],
+  );
+  useEffect(() => {
+    if (scorer && guessedScorer !== null && scorer.type !== guessedScorer)
+      change({ scorer: { type: scorer.type, values: {} }, guessedScorer: scorer.type });
+  }, [scorer, guessedScorer]);
+  const prompt =
+    dataset && input !== '' ? promptOf(dataset, { input, expected }, scorer?.isMarked ?? false) : undefined;
+  const text = prompt && JSON.stringify(prompt);
+  useEffect(() => {
+    if (prompt && isUnwritten(draft.value)) change({ messages: prompt, drafted: text! });
+  }, [text]);
+  return { prompt, scorer };
+}
+
+const labelsOf = ({ columns }: Dataset, expected: string) =>
+  columns.find(({ name }) => name === expected)?.labels ?? [];
+
+function scorerOf(dataset: Dataset, rows: DataRows, expected: string): ScorerGuess {
+  const answers = rows.map((row) => row[expected]);
+  return guessScorer(answers, labelsOf(dataset, expected).length > 0);
+}
+
+function promptOf(dataset: Dataset, chosen: { input: string; expected: string }, isMarked: boolean): PromptMessage[] {
+  const { input, expected } = chosen;
+  const shown = shownColumns(dataset.columns, chosen);
+  const labels = showsOptions(shown) ? [] : labelsOf(dataset, expected);
+  return draftPrompt({
+    input,
+    shown,
+    expected: expected || null,
+    labels: labels.map(({ label }) => label),
+    isMarked,
+  });
+}
+
+/** Why the form has chosen a scorer; null: there is nothing to say. */
+export function guessText({ type, isMarked }: ScorerGuess): string | null {
+  const steps = isMarked ? ' behind ####, after steps' : '';
+  if (type === 'numeric') return `The right answers are numbers${steps}: the last number of an answer is compared.`;
+  if (type === 'json') return 'The right answers are objects: each of their fields is compared.';
+  return isMarked ? 'The right answers stand behind ####, after steps: only what is behind it is compared.' : null;
+}
