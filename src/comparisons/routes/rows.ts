@@ -84,7 +84,7 @@ async function readRewards(tx: Tx, { jobId, candidateId }: Compared): Promise<Re
 }
 
 /** Where the texts of rows are. */
-const sourceOf = ({ spec }: RewardsColumn): RowsSpec | null => ('rows' in spec ? (spec.rows ?? null) : null);
+const sourceOf = ({ spec }: RewardsColumn): RowsSpec | null => (spec.kind === 'graph' ? null : (spec.rows ?? null));
 
 /** The rows of which a text has a part. A column looks only at rows that were not found before. */
 async function withPart(
