@@ -73,6 +73,11 @@ export class Graphs extends Resource {
     return creation(this.client.request('createGraphJob', { ...options, body }), open(this.client));
   }
 
+  /** What the first graph gives for a few tasks, within a minute; lists leave the job out. */
+  tryRows(body: Body<'tryPrompt'>, options?: CallOptions): Promise<Answer<'tryPrompt'>> {
+    return this.client.request('tryPrompt', { ...options, body });
+  }
+
   /** A graph job by its id, without asking the service. */
   handle(id: string): GraphHandle {
     return new GraphHandle(this.client, id);

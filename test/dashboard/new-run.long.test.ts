@@ -110,19 +110,27 @@ test('each fault is said at its field, and Start waits for its end', async () =>
   expect((await readJob<Evaluation>(on.service, await started(page))).status).not.toBe('failed');
 });
 
-test('the same form starts a graph job on rows, and an evaluation of a container', async () => {
+test('the same form tries and starts a graph on all rows of a data set, and an evaluation of a container', async () => {
   const container = await startFakeContainer({ behave: () => answers.reward(1) });
   const page = await open(on.service, '#/new');
-  const jsonl = on.world.rows(12).map((row) => JSON.stringify(row));
+  const jsonl = on.world.rows(1_001).map((row) => JSON.stringify(row));
   const file = { name: 'graph.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from(jsonl.join('\n')) };
   await page.getByText('Optimize steps').click();
   await page.getByLabel('Drop or choose a file').setInputFiles(file);
-  await page.getByText('12 rows', { exact: true }).waitFor();
+  await page.getByText('1,001 rows', { exact: true }).waitFor();
   await fillModels(page);
+  const calls = on.world.policyCalls().length;
+  await button(page, 'Try 5 rows').click();
+  await page.getByText(/^\d of 5 right/).waitFor();
+  expect(on.world.policyCalls()).toHaveLength(calls + 5);
   await until('the estimate is there', () => button(page, 'Start').isEnabled());
   await button(page, 'Start').click();
   const id = await until('the page is that of the graph job', () => Promise.resolve(/grf_\w+/.exec(page.url())?.[0]));
-  expect(await readJob<GraphJob>(on.service, id)).toMatchObject({ num_tasks: 12, policy: { provider: 'fake' } });
+  expect(await readJob<GraphJob>(on.service, id)).toMatchObject({
+    num_tasks: 1_001,
+    dataset: { num_rows: 1_001, scorer: 'exact' },
+    policy: { provider: 'fake' },
+  });
   await command(on.service, id, 'cancel');
 
   await page.goto(`${on.service.url}/#/new`);

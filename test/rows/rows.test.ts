@@ -229,6 +229,24 @@ test('of a graph job have the input, gold output and answer of each task', async
   ]);
 });
 
+test('of a graph job on a data set become a data set with its columns', async () => {
+  const data = Array.from({ length: 12 }, (_, i) => ({ question: `q${i}`, label: `l${i}` }));
+  const { dataset_id } = await call('POST', '/api/v1/datasets', data);
+  const { job_id: id } = await call('POST', '/api/graphgen/jobs', {
+    dataset: { dataset_id, input: 'question', expected: 'label', verifier_config: { mode: 'exact' } },
+    policy_model: 'gpt-6-luna',
+    rollout_budget: 60,
+  });
+  await seedCandidates(http, id, [{ status: 'evaluated', reward: 0.5, generation: 0 }]);
+  await seedRollouts(http, id, [{ candidate: 0, seed: 3, status: 'succeeded', reward: 0, stage: 'heldout' }]);
+  const path = `/api/graphgen/jobs/${id}/rows`;
+  const [row] = (await call('GET', path)).data as JobRow[];
+  expect(row).toMatchObject({ row: 3, input: 'q3', expected: 'l3' });
+  const made = await call('POST', `${path}/dataset`, {});
+  const stored = await call('GET', `/api/v1/datasets/${made.dataset_id}/rows`);
+  expect(stored.data).toEqual([{ row: 0, data: data[3] }]);
+});
+
 describe('of an evaluation', () => {
   let id: string;
   const path = () => `/api/v1/offline/jobs/${id}/results`;

@@ -158,7 +158,7 @@ export async function fillEveryTable(db: Db, org: string): Promise<JobRef> {
        values ($1, $2, 0, $3, 'evaluation', 0, '{}')`,
       [job.jobId, org, `cand_${org}`],
     );
-    await insertTasks(tx, job, [{ taskId: 'a', input: { question: 'q' }, gold: null, rubric: null }]);
+    await insertTasks(tx, job, [{ index: 0, taskId: 'a', input: { question: 'q' }, gold: null, rubric: null }]);
     const snapshot = await putSnapshot(tx, org, {
       kind: 'messages',
       messages: [],

@@ -188,6 +188,12 @@ class AsyncGraphs(_Collection):
     ) -> AsyncGraphJob:
         return AsyncGraphJob(self._http, (await self._create(request, idempotency_key))["job_id"])
 
+    async def try_rows(
+        self, *, rows: int = 5, idempotency_key: Optional[str] = None, **request: Unpack[t.GraphTryRequest]
+    ) -> t.Tried:
+        """What the first graph gives for a few tasks, within a minute; lists leave the job out."""
+        return cast(t.Tried, await self._http.json(requests.try_rows(request, rows, idempotency_key)))
+
     def handle(self, job_id: str) -> AsyncGraphJob:
         return AsyncGraphJob(self._http, job_id)
 

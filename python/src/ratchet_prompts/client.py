@@ -182,6 +182,12 @@ class Graphs(_Collection):
     def create(self, *, idempotency_key: Optional[str] = None, **request: Unpack[t.GraphRequest]) -> GraphJob:
         return GraphJob(self._http, self._create(request, idempotency_key)["job_id"])
 
+    def try_rows(
+        self, *, rows: int = 5, idempotency_key: Optional[str] = None, **request: Unpack[t.GraphTryRequest]
+    ) -> t.Tried:
+        """What the first graph gives for a few tasks, within a minute; lists leave the job out."""
+        return cast(t.Tried, self._http.json(requests.try_rows(request, rows, idempotency_key)))
+
     def handle(self, job_id: str) -> GraphJob:
         return GraphJob(self._http, job_id)
 

@@ -151,7 +151,7 @@ function withRewards(column: ReadColumn, runs: readonly RowRun[]): RewardsColumn
 }
 
 /** Where the texts of rows are. */
-const sourceOf = ({ spec }: ReadColumn): RowsSpec | null => ('rows' in spec ? (spec.rows ?? null) : null);
+const sourceOf = ({ spec }: ReadColumn): RowsSpec | null => (spec.kind === 'graph' ? null : (spec.rows ?? null));
 
 interface RewardsColumns {
   columns: readonly RewardsColumn[];

@@ -35,7 +35,7 @@ export const stateCodes = {
     at: ['problem'],
     retry: false,
     meaning:
-      "No request made this job: it belongs to a deployment's gate, a migration or a checkup, or it evaluates a prompt without an edit",
+      "No request made this job: it belongs to a deployment's gate, a migration or a checkup, it is a try of a graph, or it evaluates a prompt without an edit",
     remedy: 'Create an evaluation',
   },
   not_extendable: {

@@ -1,5 +1,5 @@
 /** The search configuration of a graph job: GEPA over tasks as seeds, within the rollout budget. */
-import { gepaDefaults, gepaLimits } from '../algorithms/gepa/config.js';
+import { gepaDefaults, gepaLimits, minimumRollouts } from '../algorithms/gepa/config.js';
 import type { SearchSettings } from '../algorithms/index.js';
 import { splitSeeds } from '../search/split.js';
 
@@ -65,4 +65,22 @@ export function graphSearch({
     maxRollouts: rolloutBudget,
     rngSeed,
   };
+}
+
+/** The search of a try: the first graph runs once on each task, and any reward is enough. */
+export function triedSearch(tasks: readonly number[]): SearchSettings {
+  const config = {
+    ...gepaDefaults,
+    algorithm: 'gepa' as const,
+    populationSize: 1,
+    generations: 1,
+    minibatchSize: 1,
+    trainSeeds: [...tasks],
+    evaluationSeeds: [...tasks],
+    maxRollouts: null,
+    targetReward: 0,
+    rngSeed: 0,
+  };
+  // The least budget leaves none for a repetition of a failed run.
+  return { ...config, maxRollouts: minimumRollouts(config) };
 }

@@ -34,6 +34,9 @@ export interface RowsSpec {
   labels?: true;
 }
 
+/** The data set whose rows are the tasks of a graph job; a row's number is its task's index. */
+export type TaskRows = Pick<RowsSpec, 'datasetId' | 'numRows' | 'expected'>;
+
 /** Fields of all jobs that run rollouts. */
 export interface RunSpec {
   /** null: a graph job, live traffic, or a job on a data set. */
@@ -216,6 +219,8 @@ export interface GraphSpec extends RunSpec {
   budget: BudgetSpec;
   verifier: VerifierSpec;
   numTasks: number;
+  /** Absent: the request had the tasks. */
+  rows?: TaskRows;
   description: string | null;
   /** Fields of the request that have no meaning, by name. */
   unused?: Record<string, unknown>;

@@ -82,7 +82,10 @@ export function jobRows(
 }
 
 /** The columns of the forms of openai/evals (`ideal`) and of fine-tuning files (`messages`). */
-function knownForms({ input, expected }: RowsFields['dataset'], names: readonly string[]): RowsFields['dataset'] {
+export function knownForms(
+  { input, expected }: RowsFields['dataset'],
+  names: readonly string[],
+): RowsFields['dataset'] {
   const has = (name: string) => names.includes(name);
   const isChat = input === 'input' && !has('input') && has('messages');
   if (expected !== 'expected' || has('expected')) return { input: isChat ? 'messages' : input, expected };
@@ -91,7 +94,10 @@ function knownForms({ input, expected }: RowsFields['dataset'], names: readonly 
 }
 
 /** What a create tells about rows without an input. */
-function inputWarnings({ columns, numRows }: NewDataset, placeholders: Readonly<Record<string, string>>): string[] {
+export function inputWarnings(
+  { columns, numRows }: NewDataset,
+  placeholders: Readonly<Record<string, string>>,
+): string[] {
   return Object.entries(placeholders).flatMap(([name, column]) => {
     const empty = numRows - (columns.find((known) => known.name === column)?.num_values ?? numRows);
     if (empty === 0 || (name !== 'input' && Object.keys(placeholders).length > 1)) return [];
@@ -121,7 +127,8 @@ function mistakes(messages: readonly Message[], isInput: IsInput, columns: reado
 
 const literally = '. To send such braces as they are, give the input a message of its own: {{input}}';
 
-function hint(name: string, columns: readonly string[]): string {
+/** The column that a name probably means, or the columns. */
+export function hint(name: string, columns: readonly string[]): string {
   const meant = closestName(name, columns);
   if (meant !== null) return `; did you mean \`${meant}\`?`;
   const shown = columns.slice(0, listed).map((column) => `"${column}"`);

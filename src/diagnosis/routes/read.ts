@@ -68,6 +68,12 @@ export async function readEvaluationDiagnosis(tx: Tx, job: JobRow<EvaluationHead
   return { diagnosis: diagnosisView(diagnoseAnswers(await readAnswers(tx, job, null))) };
 }
 
+/** The diagnosis of the first graph on a few tasks, which a graph job ran and nothing else. */
+export async function readTriedDiagnosis(tx: Tx, job: JobRow<GraphHead>): Promise<Found> {
+  const answers = await readAnswers(tx, job, candidateId(job.jobId, 0));
+  return { diagnosis: diagnosisView(diagnoseAnswers({ ...answers, isSearch: false })) };
+}
+
 async function readProposals(
   tx: Tx,
   { jobId }: SearchJob,

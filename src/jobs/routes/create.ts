@@ -27,6 +27,8 @@ export interface JobDraft {
   correlationId: string | null;
   /** The request without secrets and labels, in the form that the create takes, for clones. */
   request?: object;
+  /** Bytes of rows that its owner stores a second time. */
+  copiedBytes?: number | undefined;
   containerApiKey?: string | undefined;
   labels: Labels;
   webhookUrl: string | null | undefined;
@@ -62,7 +64,7 @@ export function newJob(
   draft: JobDraft,
   jobId = newJobId(draft.kind),
 ): NewJob {
-  const { kind, spec, algorithm, correlationId, labels, request, webhookUrl, branchedFrom } = draft;
+  const { kind, spec, algorithm, correlationId, labels, request, copiedBytes, webhookUrl, branchedFrom } = draft;
   const reason = webhookUrl ? deps.checkWebhookUrl(webhookUrl) : null;
   if (reason !== null) throw refuse.invalid([{ pointer: '/webhook_url', message: reason }]);
   return {
@@ -75,6 +77,7 @@ export function newJob(
     correlationId,
     spec,
     request,
+    copiedBytes,
     pending: draft.pending ?? false,
     archived: draft.archived ?? false,
     warnings: [...new Set([...draft.warnings, ...createWarnings(spec, deps.publicUrl)])],

@@ -168,7 +168,7 @@ async function readRequestView(
 ): Promise<z.output<typeof jobRequestSchema>> {
   const again = await requestAgain(tx, job, candidateId, route);
   const { keyPath } = route;
-  const { rows } = job.spec as { rows?: RowsSpec };
+  const { rows } = job.spec;
   const dataset = rows && (await readDataset(tx, rows.datasetId));
   return {
     job_id: job.jobId,
@@ -250,6 +250,6 @@ async function withKey(tx: Tx, secretKey: Buffer, { orgId, jobId }: JobRow, merg
 
 function notCloneable(): ApiError {
   const detail =
-    'No request made this job: it belongs to the gate of a deployment, to a migration or to a checkup, or it evaluates a prompt without an edit. Create one of its kind instead.';
+    'No request made this job: it belongs to the gate of a deployment, to a migration or to a checkup, it is a try of a graph, or it evaluates a prompt without an edit. Create one of its kind instead.';
   return new ApiError(409, 'not_cloneable', detail);
 }

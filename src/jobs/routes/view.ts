@@ -7,13 +7,14 @@ import type { rowsViewSchema } from '../../datasets/contract/rows.js';
 import { stopAdvice } from '../../core/events/jobs.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { unitOf, type UnitSource } from '../../core/jobs/unit.js';
+import type { TaskRows } from '../../core/jobs/spec.js';
 import type { JobPhase } from '../../core/jobs/phase.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import type { readConcurrency } from '../store/concurrency.js';
 import type { CostBudget } from '../store/cost-budget.js';
 import type { Usage } from '../store/usage.js';
 import type { LastCommand } from '../store/commands.js';
-import type { JobOrigin, JobRow, SessionHead } from '../store/jobs.js';
+import type { JobOrigin, JobRow } from '../store/jobs.js';
 import type { NamedKey } from '../store/named-keys.js';
 import type { Stuck } from '../store/stuck.js';
 import type { HttpDeps } from '../../platform/http/deps.js';
@@ -121,7 +122,9 @@ export function idFields(jobId: string): { session_id?: string; graph_gen_job_id
 }
 
 /** The field `dataset` of a job on a data set. */
-export function rowsView(rows: SessionHead['rows']): { dataset?: NonNullable<z.output<typeof rowsViewSchema>> } {
+export function rowsView(rows: (Pick<TaskRows, 'datasetId' | 'numRows'> & { scorer: { type: string } }) | undefined): {
+  dataset?: NonNullable<z.output<typeof rowsViewSchema>>;
+} {
   if (!rows) return {};
   const { datasetId, numRows, scorer } = rows;
   return { dataset: { dataset_id: datasetId, num_rows: numRows, scorer: scorer.type } };

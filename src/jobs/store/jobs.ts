@@ -60,6 +60,8 @@ export interface NewJob {
   spec: StoredSpec;
   /** The request, for clones; absent: it cannot be cloned. */
   request?: object | undefined;
+  /** Bytes of rows of a data set that are stored again with the job; default: 0. */
+  copiedBytes?: number | undefined;
   /** Pending until started; default: it runs at once. */
   pending?: boolean;
   /** Left out of lists from the start; default: false. */
@@ -70,9 +72,9 @@ export interface NewJob {
   labels?: Labels;
 }
 
-/** Bytes of the request that makes a job. */
-export function sizeOf({ request, spec }: Pick<NewJob, 'request' | 'spec'>): number {
-  return Buffer.byteLength(JSON.stringify(request ?? spec));
+/** Bytes of the request that makes a job, and of the rows that it copies. */
+export function sizeOf({ request, spec, copiedBytes = 0 }: Pick<NewJob, 'request' | 'spec' | 'copiedBytes'>): number {
+  return Buffer.byteLength(JSON.stringify(request ?? spec)) + copiedBytes;
 }
 
 export async function hasJob(tx: Tx, { jobId }: { jobId: string }): Promise<boolean> {

@@ -138,10 +138,11 @@ async function readRows(tx: Tx, of: RowsOf): Promise<ReportRows> {
 
 async function readSettings(tx: Tx, { spec, tags, createdBy }: ReportedJob): Promise<Report['settings']> {
   const rows = 'rows' in spec ? spec.rows : null;
+  const scorer = spec.kind === 'graph' ? spec.verifier : spec.rows?.scorer;
   const dataset = rows && (await readDataset(tx, rows.datasetId));
   const entries: (readonly [string, string | null | undefined])[] = [
     ['Data set', rows && `${dataset?.name ? `${dataset.name}, ` : ''}${rows.datasetId}, ${rows.numRows} rows`],
-    ['Scorer', rows?.scorer.type],
+    ['Scorer', scorer?.type],
     ['Container', 'container' in spec ? spec.container?.url : null],
     ['Model', `${spec.policy.provider}/${spec.policy.model}`],
     ['Algorithm', 'search' in spec ? spec.search.algorithm : null],

@@ -21,12 +21,13 @@ export interface Corrections {
 /** Throws if no row is left, or the rows are in the job's container. */
 export async function storeDataset(
   db: Db,
-  { orgId, kind }: JobRow<JobHead>,
+  { orgId, spec }: JobRow<JobHead>,
   of: RowsOf,
   { filter, corrected, bad_expected }: Corrections & { filter: RowFilter },
 ) {
-  const { jobId, source } = of;
-  if (source === null && kind !== 'graph') {
+  const { jobId } = of;
+  const source = spec.rows ?? null;
+  if (source === null && spec.kind !== 'graph') {
     const detail = `The rows of ${jobId} are in its container, not in a data set. Take them from there by their numbers.`;
     throw new ApiError(409, 'rows_in_container', detail);
   }

@@ -26,7 +26,7 @@ export async function rowsOfSearch(
     jobId,
     baselineId,
     candidateId: asked ?? projection.bestCandidateId ?? baselineId,
-    source: 'rows' in spec ? (spec.rows ?? null) : null,
+    source: spec.kind === 'graph' ? null : (spec.rows ?? null),
     isSeen: (seed) => !heldOut.has(seed),
   };
 }

@@ -78,7 +78,7 @@ export const runSchema = z
     dataset: z
       .object({ dataset_id: z.string(), name: z.string().nullable(), num_rows: z.int() })
       .nullable()
-      .describe('null: a container, the tasks of a graph job, or live traffic.'),
+      .describe('null: a container, live traffic, or a graph job whose request has the tasks.'),
     scorer: z.string().nullable().describe('The type of the scorer or verifier; null: the container scores.'),
     baseline_reward: z.number().nullable().describe('Of a search: the first measured reward. null: none yet.'),
     best_reward: z.number().nullable().describe('The best measured reward of a search; the mean of an evaluation.'),

@@ -300,6 +300,11 @@ describe('a field with a foreign id answers as with an unknown one', () => {
   const deployment = (source: object, more = {}) =>
     ['/api/harbor/deployments', { name: 'theirs', source, ...more }] as const;
   const bare = { messages: [{ role: 'system', content: 'Answer.' }], policy: { provider: 'local', model: 'local' } };
+  const graphOn = (id: string) => ({
+    dataset: { dataset_id: id, verifier_config: { mode: 'exact' } },
+    policy_model: 'local',
+    policy_provider: 'local',
+  });
   type Request = readonly [url: string, body?: unknown];
   /** What it names, the pointer of the error (null: a 404), and the request. */
   const fields: Record<string, [keyof Resources, string | null, (id: string) => Request]> = {
@@ -327,6 +332,12 @@ describe('a field with a foreign id answers as with an unknown one', () => {
       '/dataset/dataset_id',
       (id) => ['/api/v1/try', { ...rows, dataset: { dataset_id: id }, candidate: { messages } }],
     ],
+    'the data set of a graph job': [
+      'dataset',
+      '/dataset/dataset_id',
+      (id) => ['/api/graphgen/jobs', { ...graphOn(id), rollout_budget: 60 }],
+    ],
+    'the data set of a try of a graph': ['dataset', '/dataset/dataset_id', (id) => ['/api/v1/try', graphOn(id)]],
     'the data set of a session': [
       'dataset',
       '/policy_optimization/dataset/dataset_id',

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createSessionSchema } from '../../../src/kinds/session/contract/create.js';
 import { createGraphJobSchema } from '../../../src/kinds/graph/contract/job.js';
-import { trySchema } from '../../../src/kinds/evaluation/contract/try.js';
+import { tryGraphSchema, trySchema } from '../../../src/kinds/evaluation/contract/try.js';
 import { flatEvaluationSchema } from '../../../src/kinds/evaluation/contract/evaluation.js';
 import {
   emptyDraft,
@@ -76,12 +76,14 @@ test('the requests of a try, of a container and of a graph job are those of the 
   const evaluation = requestOf({ ...ofContainer, kind: 'evaluation', seeds: '3, 5' });
   expect(flatEvaluationSchema.safeParse(evaluation).error?.issues ?? []).toEqual([]);
   expect(evaluation).toMatchObject({ seeds: [3, 5] });
-  const graph = requestOf({ ...complete, kind: 'graph', minutes: '' }, [{ text: 'a', label: 'b' }]);
+  const graph = requestOf({ ...complete, kind: 'graph', minutes: '' });
   expect(createGraphJobSchema.safeParse(graph).error?.issues ?? []).toEqual([]);
   expect(graph).toMatchObject({
-    dataset: { tasks: [{ id: '0', input: { text: 'a' } }], gold_outputs: [{ task_id: '0', output: 'b' }] },
+    dataset: { dataset_id: 'ds_1', input: 'text', expected: 'label', verifier_config: { mode: 'exact' } },
     rollout_budget: 200,
   });
+  const ofGraph = tryOf({ ...complete, kind: 'graph', dollars: '0.5', proposerProvider: 'openai' }, 5);
+  expect(tryGraphSchema.safeParse(ofGraph).error?.issues ?? []).toEqual([]);
 });
 
 test('a try refuses a prompt that tells the right answers', () => {

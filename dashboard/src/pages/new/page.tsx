@@ -39,8 +39,7 @@ export function NewRunPage() {
   );
   const guesses = useGuesses(dataset, rows);
   const missing = missingParts(draft.value);
-  const isKnown = kind !== 'graph' || rows !== undefined;
-  const body = missing.length === 0 && isKnown ? requestOfForm(draft.value, rows) : undefined;
+  const body = missing.length === 0 ? requestOfForm(draft.value) : undefined;
   const request = body ? JSON.stringify(body, null, 2) : null;
   const estimate = useEstimate(kind, request);
   const [startError, setStartError] = useState<{ of: string; error: unknown } | null>(null);
@@ -92,7 +91,7 @@ export function NewRunPage() {
             </Panel>
           )}
           <ModelPanel errorAt={at} />
-          {kind !== 'graph' && <TryPanel missing={missingToTry(draft.value)} tried={tried} onTried={setTried} />}
+          <TryPanel missing={missingToTry(draft.value)} tried={tried} onTried={setTried} />
           <BudgetPanel estimate={estimate.answer?.estimate} tried={tried?.answer ?? null} errorAt={at} />
           <RequestPanel request={request} />
         </form>

@@ -57,23 +57,30 @@ class EvaluationRequest(RunRequest, total=False):
     timeout: float
 
 
-class GraphRequest(Labels, total=False):
+class GraphRun(TypedDict, total=False):
     dataset: Mapping[str, Any]
     policy_model: str
     policy_models: Sequence[str]
     policy_provider: str
+    initial_graph: Mapping[str, Any]
+    budget: Mapping[str, Any]
+    max_concurrent: int
+    rollout_timeout: float
+    answer_cache: Union[bool, str]
+
+
+class GraphRequest(GraphRun, Labels, total=False):
     proposer: Mapping[str, Any]
     rollout_budget: int
     proposer_effort: str
-    initial_graph: Mapping[str, Any]
     auto_start: bool
-    budget: Mapping[str, Any]
     rng_seed: int
-    max_concurrent: int
     max_failure_rate: float
-    rollout_timeout: float
     preflight: bool
-    answer_cache: Union[bool, str]
+
+
+class GraphTryRequest(GraphRun, total=False):
+    timeout: float
 
 
 class DeploymentRequest(TypedDict, total=False):

@@ -70,7 +70,8 @@ function candidate(
     const { job, candidateId, unknown } = await chosenCandidate(tx, requested, ['source']);
     const own = await knownPrompt(tx, jobId, candidateId, unknown);
     const messages = parts.messages ?? own.messages;
-    const isInput = 'rows' in job.spec && job.spec.rows ? inputsOf(job.spec.rows.placeholders) : null;
+    const { spec } = job;
+    const isInput = spec.kind !== 'graph' && spec.rows ? inputsOf(spec.rows.placeholders) : null;
     if (isInput) requireServable(messages, isInput, parts.messages ? 'messages' : 'session_id');
     const isMarked = job.projection.leversMarked ?? false;
     if (isMarked && parts.messages) requireSpans(own.messages, parts.messages);

@@ -1,4 +1,4 @@
-/** A prompt on a few rows, answered at once: an evaluation that is archived from its start. */
+/** A prompt or a graph on a few rows, answered at once: a job that is archived from its start. */
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { isTerminal } from '../../../core/jobs/status.js';
@@ -9,22 +9,34 @@ import { command } from '../../../jobs/routes/control.js';
 import { makeJob, newJob } from '../../../jobs/routes/create.js';
 import { creationOf } from '../../../jobs/routes/creates.js';
 import { requireRoomToSpend } from '../../../jobs/routes/quota.js';
-import { readJob, type EvaluationHead, type JobRow } from '../../../jobs/store/jobs.js';
+import { readJob, type EvaluationHead, type GraphHead, type JobRow } from '../../../jobs/store/jobs.js';
 import { readSpec } from '../../../jobs/store/spec.js';
 import { readUsage } from '../../../jobs/store/usage.js';
 import type { EvaluationSpec } from '../../../core/jobs/spec.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { defaultTiming, type App, type HttpDeps } from '../../../platform/http/deps.js';
 import { ApiError, refuse } from '../../../platform/http/server/errors.js';
-import { bodyProblems, idempotencyHeader } from '../../../platform/http/server/schema.js';
+import { bodyProblems, idempotencyHeader, validateBody } from '../../../platform/http/server/schema.js';
 import { createWakeSignal } from '../../../platform/http/server/wake-signal.js';
 import { readSeedOutputs, type SeedOutput } from '../../../rollouts/store/outputs.js';
 import { readTotals } from '../../../rollouts/store/totals.js';
-import { mostTried, triedSchema, trySchema, type TryRequest } from '../contract/try.js';
+import {
+  anyTrySchema,
+  isGraphTry,
+  mostTried,
+  triedSchema,
+  tryGraphSchema,
+  trySchema,
+  type TryGraphRequest,
+  type TryRequest,
+} from '../contract/try.js';
+import { createGraphJobBytes } from '../../graph/contract/job.js';
+import { readForm } from '../../../platform/http/server/forms.js';
 import { evaluationKind } from './routes.js';
+import { readTriedGraph, triedGraph, triedGraphKind, tryName } from './try-graph.js';
 
 type Tried = z.output<typeof triedSchema>;
-type Evaluation = JobRow<EvaluationHead>;
+type TriedJob = JobRow<EvaluationHead | GraphHead>;
 
 /** The end of a job is on record this long after its timeout, if a worker runs it. */
 const graceMs = 4_000;
@@ -33,38 +45,51 @@ export function registerTry(app: App, deps: HttpDeps): void {
   app.post(
     '/api/v1/try',
     {
+      bodyLimit: createGraphJobBytes,
+      validatorCompiler: validateBody((body) =>
+        readForm({ schema: isGraphTry(body) ? tryGraphSchema : trySchema, body }),
+      ),
       config: { idempotency: 'create' },
       schema: {
         tags: ['Evaluations'],
         operationId: 'tryPrompt',
-        summary: 'Try a prompt on a few rows',
+        summary: 'Try a prompt or a graph on a few rows',
         description:
           'Runs at most 20 rows and answers them in one response, after at most 50 s. The calls count as those of an evaluation do. With the same Idempotency-Key, the answer is that of the first request.',
         headers: idempotencyHeader,
-        body: trySchema,
+        body: anyTrySchema,
         response: { 200: triedSchema, ...bodyProblems(409) },
       },
     },
     async (request) => {
       const { orgId, keyId } = request.caller;
-      const started = await startTry(deps, request, request.body);
-      const job = await untilEnded(deps, { orgId, jobId: started, keyId }, request.body.timeout * 1_000 + graceMs);
-      return deps.db.org(orgId, (tx) => tried(tx, job));
+      // The validator read the form that the body has.
+      const { body } = request.body as unknown as { body: TryRequest | TryGraphRequest };
+      const jobId = await startTry(deps, request, body);
+      const { timeout } = body;
+      const job = await untilEnded(deps, { orgId, jobId, keyId }, timeout * 1_000 + graceMs);
+      return deps.db.org(orgId, (tx) => tried(tx, job, timeout));
     },
   );
 }
 
-/** Starts the evaluation, or finds that of the same Idempotency-Key; returns its id. */
-async function startTry(deps: HttpDeps, request: FastifyRequest, { rows, ...asked }: TryRequest): Promise<string> {
-  const seeds = await chosenSeeds(deps, request, asked, rows);
-  const body = { ...asked, seeds, preflight: false, max_failure_rate: 1, name: `Try of ${rows} rows` };
-  const creation = await creationOf(deps, evaluationKind, request, { body, moves: [] });
+/** Starts the job, or finds that of the same Idempotency-Key; returns its id. */
+async function startTry(deps: HttpDeps, request: FastifyRequest, body: TryRequest | TryGraphRequest): Promise<string> {
+  const creation = isGraphTry(body)
+    ? await creationOf(deps, triedGraphKind, request, { body: triedGraph(body), moves: [] })
+    : await evaluationOf(deps, request, body);
   const draft = { ...creation, archived: true };
   const { caller } = request;
   const job = newJob(deps, caller, draft);
   const made = await makeJob(deps, request, draft, job, (tx) => requireRoomToSpend(tx, caller));
   const { job_id: jobId } = (made.earlier ? made.earlier.body : made.body) as { job_id: string };
   return jobId;
+}
+
+async function evaluationOf(deps: HttpDeps, request: FastifyRequest, { rows, ...asked }: TryRequest) {
+  const seeds = await chosenSeeds(deps, request, asked, rows);
+  const body = { ...asked, seeds, preflight: false, max_failure_rate: 1, name: tryName(rows) };
+  return creationOf(deps, evaluationKind, request, { body, moves: [] });
 }
 
 /** The rows to run; undefined: the data set does not exist, which the draft refuses. */
@@ -88,8 +113,8 @@ async function untilEnded(
 ) {
   const { pollMs } = { ...defaultTiming, ...deps.timing };
   const read = async () => {
-    const job = await deps.db.org(orgId, (tx) => readJob<EvaluationHead>(tx, jobId));
-    if (!job) throw refuse.notFound(`evaluation ${jobId}`);
+    const job = await deps.db.org(orgId, (tx) => readJob<EvaluationHead | GraphHead>(tx, jobId));
+    if (!job) throw refuse.notFound(`job ${jobId}`);
     return job;
   };
   const signal = createWakeSignal((wake) => deps.notifications.on('ratchet_events', jobId, wake));
@@ -113,17 +138,17 @@ async function untilEnded(
   }
 }
 
-async function tried(tx: Tx, job: Evaluation): Promise<Tried> {
+async function tried(tx: Tx, job: TriedJob, timeoutS: number): Promise<Tried> {
   const { jobId } = job;
-  const { seeds } = await readSpec<EvaluationSpec>(tx, jobId);
-  const outputs = await readSeedOutputs(tx, jobId, job.spec.rows ?? null, { limit: mostTried, offset: 0 });
+  const { rows, outputs, diagnosis } = await (job.kind === 'graph'
+    ? readTriedGraph(tx, job as JobRow<GraphHead>)
+    : readEvaluated(tx, job as JobRow<EvaluationHead>));
   const known = new Map(outputs.map((output) => [output.seed, output]));
   const { meanReward } = await readTotals(tx, jobId);
   const { totalCostUsd } = await readUsage(tx, jobId);
-  const { diagnosis } = await readEvaluationDiagnosis(tx, job);
   return {
     job_id: jobId,
-    rows: seeds.map((row) => rowView(row, known.get(row), job)),
+    rows: rows.map((row) => rowView(row, known.get(row), () => whyNotRun(job, timeoutS))),
     mean_reward: meanReward,
     total_cost_usd: totalCostUsd,
     seconds: ((job.completedAt?.getTime() ?? Date.now()) - job.createdAt.getTime()) / 1_000,
@@ -132,8 +157,19 @@ async function tried(tx: Tx, job: Evaluation): Promise<Tried> {
   };
 }
 
-function rowView(row: number, found: SeedOutput | undefined, job: Evaluation): Tried['rows'][number] {
-  if (!found) return { row, ...nothing, error: whyNotRun(job) };
+async function readEvaluated(tx: Tx, job: JobRow<EvaluationHead>) {
+  const { jobId, spec } = job;
+  const { seeds: rows } = await readSpec<EvaluationSpec>(tx, jobId);
+  const outputs = await readSeedOutputs(tx, jobId, spec.rows ?? null, { limit: mostTried, offset: 0 });
+  return { rows, outputs, ...(await readEvaluationDiagnosis(tx, job)) };
+}
+
+function rowView(
+  row: number,
+  found: SeedOutput | undefined,
+  why: () => { code: string; message: string },
+): Tried['rows'][number] {
+  if (!found) return { row, ...nothing, error: why() };
   const { input, expected, output, reward, feedback, finishReason, error, errorCode, costUsd, latencyMs, rolloutId } =
     found;
   return {
@@ -163,8 +199,11 @@ const nothing = {
   trace_id: null,
 };
 
-function whyNotRun({ errorDetails, spec: { timeoutS } }: Evaluation) {
-  if (errorDetails && errorDetails.code !== 'timeout')
+/** The errors of jobs whose time is over. */
+const expired = ['timeout', 'max_minutes'];
+
+function whyNotRun({ errorDetails }: TriedJob, timeoutS: number) {
+  if (errorDetails && !expired.includes(errorDetails.code))
     return { code: errorDetails.code, message: errorDetails.message };
   return { code: 'timed_out', message: `No answer within ${timeoutS} s. Try fewer rows, or a faster model.` };
 }

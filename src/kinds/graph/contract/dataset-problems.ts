@@ -24,15 +24,29 @@ const maxPerKind = 20;
 export function datasetProblems(dataset: unknown, hasJudge = false): DatasetProblem[] {
   if (!isObject(dataset)) return [];
   const bytes = Buffer.byteLength(JSON.stringify(dataset));
-  if (bytes > datasetLimits.bytes) {
-    return [{ path: [], message: `has ${bytes} bytes as JSON; at most ${datasetLimits.bytes} are allowed` }];
-  }
+  if (bytes > datasetLimits.bytes) return [{ path: [], message: `has ${bytes} bytes as JSON; ${atMost.bytes}` }];
+  // Rows of the service are read later.
+  if (dataset['tasks'] === undefined && dataset['dataset_id'] !== undefined) return contentProblems(dataset, hasJudge);
   if (!Array.isArray(dataset['tasks'])) return [];
   const count = dataset['tasks'].length;
   if (count === 0) return [{ path: ['tasks'], message: 'must hold at least one task' }];
-  if (count > datasetLimits.tasks) {
-    return [{ path: ['tasks'], message: `holds ${count} tasks; at most ${datasetLimits.tasks} are allowed` }];
-  }
+  if (count > datasetLimits.tasks) return [{ path: ['tasks'], message: `holds ${count} tasks; ${atMost.tasks}` }];
+  return contentProblems(dataset, hasJudge);
+}
+
+const atMost = {
+  bytes: `at most ${datasetLimits.bytes} are allowed`,
+  tasks: `at most ${datasetLimits.tasks} are allowed`,
+} as const;
+
+/** Why a data set of the service is too large for a graph job, as a predicate, or null. */
+export function rowsProblem({ numRows, bytes }: { numRows: number; bytes: number }): string | null {
+  if (numRows > datasetLimits.tasks) return `has ${numRows} rows; ${atMost.tasks} in a graph job`;
+  return bytes > datasetLimits.bytes ? `has ${bytes} bytes as JSON; ${atMost.bytes} in a graph job` : null;
+}
+
+/** As `datasetProblems`, of a data set within the limits. */
+export function contentProblems(dataset: Record<string, unknown>, hasJudge: boolean): DatasetProblem[] {
   const tasks = namedEntries(dataset['tasks'], 'id');
   const golds = namedEntries(dataset['gold_outputs'], 'task_id');
   const kinds = [

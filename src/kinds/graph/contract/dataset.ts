@@ -1,5 +1,7 @@
 /** The data set of a graph job: tasks, gold outputs and scoring. */
 import { z } from 'zod';
+import { rowsSchema } from '../../../datasets/contract/rows.js';
+import { firstOf, needs, refuses, together, withRule } from '../../../contracts/field-rules.js';
 import { promptSchema } from '../../../contracts/prompt.js';
 import { outcomeRubricSchema, rubricSchema, type Rubric } from '../../../contracts/rubric.js';
 import { unionError, unlessMissing, unusedSchema } from '../../../contracts/validation.js';
@@ -30,8 +32,28 @@ const taskSchema = z.strictObject({
   rubric: anyRubricSchema.optional().describe('Overrides default_rubric for this task.'),
 });
 
-export const datasetSchema = z
-  .strictObject({
+const { dataset_id: datasetId, input, expected } = rowsSchema.shape;
+
+/** A data set of the service, or the tasks themselves. */
+const sourceRule = firstOf(
+  {
+    when: refuses(['dataset_id']),
+    then: together(
+      needs(['tasks'], 'must be a list of tasks, unless dataset_id names a data set'),
+      refuses(['input', 'expected'], 'names a column: give it with dataset_id'),
+    ),
+  },
+  {
+    when: needs(['dataset_id']),
+    then: together(
+      refuses(['tasks'], 'must not be given together with dataset_id'),
+      refuses(['gold_outputs'], 'is not used with dataset_id: name the column of right answers as expected'),
+    ),
+  },
+);
+
+export const datasetSchema = withRule(
+  z.strictObject({
     metadata: anyObject.optional().describe('Arbitrary metadata; task_description, if a text, describes the task.'),
     initial_prompt: z
       .union(
@@ -40,9 +62,25 @@ export const datasetSchema = z
       )
       .optional()
       .describe('The prompt of the first graph; a text is a system message.'),
+    dataset_id: datasetId.describe(
+      `An uploaded data set in place of tasks, of at most ${datasetLimits.tasks} rows: a row is a task, its number the id, its columns the fields of the input.`,
+    ),
+    input: input
+      .unwrap()
+      .optional()
+      .describe(
+        'With dataset_id: the column that {{input}} in initial_prompt stands for, and that follows a prompt without placeholders. Default: input, if there is such a column.',
+      ),
+    expected: expected
+      .unwrap()
+      .optional()
+      .describe(
+        'With dataset_id: the column with the gold outputs, which is no field of the input. Default: expected.',
+      ),
     tasks: z
-      .array(taskSchema, unlessMissing('must be a list of tasks'))
-      .meta({ minItems: 1, maxItems: datasetLimits.tasks }),
+      .array(taskSchema, 'must be a list of tasks')
+      .meta({ minItems: 1, maxItems: datasetLimits.tasks })
+      .optional(),
     gold_outputs: z
       .array(
         z.strictObject({
@@ -60,9 +98,14 @@ export const datasetSchema = z
     output_schema: unusedSchema,
     output_config: unusedSchema,
     select_output: unusedSchema,
-  })
-  .meta({ id: 'GraphDataset' });
+  }),
+  sourceRule,
+  'GraphDataset',
+);
 export type GraphDataset = z.infer<typeof datasetSchema>;
+
+/** A data set with its tasks: the request's, or those of the rows. */
+export type TaskedDataset = GraphDataset & { tasks: NonNullable<GraphDataset['tasks']> };
 
 export function taskInput(input: string | Record<string, unknown>): Record<string, unknown> {
   return typeof input === 'string' ? { input } : input;
@@ -99,5 +142,5 @@ export function rubricOf(given: z.infer<typeof anyRubricSchema> | undefined): Ru
 }
 
 /** Whether the data set or a task has a rubric, besides the guidelines of `verifier_config`. */
-export const hasRubric = ({ tasks, default_rubric: common }: GraphDataset): boolean =>
+export const hasRubric = ({ tasks, default_rubric: common }: TaskedDataset): boolean =>
   [common, ...tasks.map(({ rubric }) => rubric)].some((rubric) => rubricOf(rubric) !== null);

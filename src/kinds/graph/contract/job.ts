@@ -17,8 +17,8 @@ import { oneRequired, required } from '../../../contracts/rules.js';
 import { webhookField } from '../../../contracts/webhook.js';
 import { runAlways, unlessMissing, unusedSchema, valueAt, wholeNumber } from '../../../contracts/validation.js';
 import { datasetProblems, type Path } from './dataset-problems.js';
-import { datasetLimits, datasetSchema } from './dataset.js';
-import { splitSchema } from '../../../datasets/contract/rows.js';
+import { datasetLimits, datasetSchema, type TaskedDataset } from './dataset.js';
+import { rowsViewSchema, splitSchema } from '../../../datasets/contract/rows.js';
 import {
   budgetViewSchema,
   estimate,
@@ -34,6 +34,37 @@ import { diagnosisSchema, proposalCountsSchema } from '../../../diagnosis/contra
 import { isObject } from '../../../util/json.js';
 
 const modelsSchema = z.array(policySchema.shape.model).min(1, 'must hold at least one model').max(10);
+
+/** The rules between fields of a request that names a graph, its models and its data. */
+export function checkGraphRequest(request: unknown, ctx: z.RefinementCtx): void {
+  if (!isObject(request)) return;
+  const refuse = (path: Path, message: string) => ctx.addIssue({ code: 'custom', path: [...path], message });
+  const at = (...path: string[]) => valueAt(request, ...path);
+
+  const [single, models] = [at('policy_model'), at('policy_models')];
+  if (single === undefined && models === undefined) refuse(['policy_model'], 'is required');
+  if (single !== undefined && models !== undefined)
+    refuse(['policy_models'], 'must not be given together with policy_model');
+  if (Array.isArray(models)) {
+    for (const [index, model] of models.entries()) {
+      if (models.indexOf(model) !== index)
+        refuse(['policy_models', index], `repeats policy_models.${models.indexOf(model)}`);
+    }
+  }
+  const rollouts = at('budget', 'max_rollouts');
+  if (rollouts !== undefined && rollouts !== at('rollout_budget'))
+    refuse(['budget', 'max_rollouts'], 'differs from rollout_budget; give only one of them');
+  if (at('initial_graph_id') !== undefined && at('initial_graph') !== undefined)
+    refuse(['initial_graph_id'], 'must not be given together with initial_graph');
+  const hasJudge = at('judge_model') !== undefined;
+  for (const { path, message } of datasetProblems(at('dataset'), hasJudge)) refuse(['dataset', ...path], message);
+}
+
+/** The same for the document. */
+export const graphRules = {
+  ...oneRequired('policy_model', 'policy_models'),
+  not: required('initial_graph', 'initial_graph_id'),
+};
 
 export const createGraphJobSchema = z
   .strictObject(
@@ -84,35 +115,12 @@ export const createGraphJobSchema = z
     },
     'must be a JSON object with dataset, policy_model and rollout_budget',
   )
-  .superRefine((request: unknown, ctx) => {
-    if (!isObject(request)) return;
-    const refuse = (path: Path, message: string) => ctx.addIssue({ code: 'custom', path: [...path], message });
-    const at = (...path: string[]) => valueAt(request, ...path);
-
-    const [single, models] = [at('policy_model'), at('policy_models')];
-    if (single === undefined && models === undefined) refuse(['policy_model'], 'is required');
-    if (single !== undefined && models !== undefined)
-      refuse(['policy_models'], 'must not be given together with policy_model');
-    if (Array.isArray(models)) {
-      for (const [index, model] of models.entries()) {
-        if (models.indexOf(model) !== index)
-          refuse(['policy_models', index], `repeats policy_models.${models.indexOf(model)}`);
-      }
-    }
-    const rollouts = at('budget', 'max_rollouts');
-    if (rollouts !== undefined && rollouts !== at('rollout_budget'))
-      refuse(['budget', 'max_rollouts'], 'differs from rollout_budget; give only one of them');
-    if (at('initial_graph_id') !== undefined && at('initial_graph') !== undefined)
-      refuse(['initial_graph_id'], 'must not be given together with initial_graph');
-    const hasJudge = at('judge_model') !== undefined;
-    for (const { path, message } of datasetProblems(at('dataset'), hasJudge)) refuse(['dataset', ...path], message);
-  }, runAlways)
-  .meta({
-    id: 'CreateGraphJob',
-    ...oneRequired('policy_model', 'policy_models'),
-    not: required('initial_graph', 'initial_graph_id'),
-  });
+  .superRefine(checkGraphRequest, runAlways)
+  .meta({ id: 'CreateGraphJob', ...graphRules });
 export type CreateGraphJob = z.infer<typeof createGraphJobSchema>;
+
+/** A request with its tasks: its own, or those of the rows. */
+export type TaskedGraphJob = CreateGraphJob & { dataset: TaskedDataset };
 
 export function requestPolicies(
   request: Pick<CreateGraphJob, 'policy_model' | 'policy_models' | 'policy_provider'>,
@@ -151,6 +159,7 @@ const summary = {
   policy_models: z.array(z.string()),
   verifier_mode: z.string(),
   num_tasks: z.int(),
+  dataset: rowsViewSchema,
   ...searchFields,
 };
 

@@ -1,6 +1,6 @@
 import { graphSchema } from '../contract/graph.js';
-import type { CreateGraphJob } from '../contract/job.js';
-import { initialMessages, taskInput, type GraphDataset } from '../contract/dataset.js';
+import type { TaskedGraphJob } from '../contract/job.js';
+import { initialMessages, taskInput, type TaskedDataset } from '../contract/dataset.js';
 import type { PolicySpec } from '../../../core/jobs/policy.js';
 import type { Message } from '../../../core/prompts/message.js';
 import { limits, stepPrompt, type Graph } from '../../../core/graphs/graph.js';
@@ -17,26 +17,30 @@ const plainPrompt = 'Answer the question that the input asks. Give the answer al
 /** The task description in a data set's metadata, and its field name. */
 type Description = { name: string; text: string };
 
-/** A job's first graph (null: invalid), and the problems of its source. */
+/**
+ * A job's first graph (null: invalid), and the problems of its source. `main`: the field that
+ * `{{input}}` stands for; null: none.
+ */
 export function firstGraph(
-  request: CreateGraphJob,
+  request: TaskedGraphJob,
   policies: readonly PolicySpec[],
   description: Description | null,
+  main: string | null,
 ): { graph: Graph | null; faults: Fault[] } {
   const fields = Object.keys(taskInput(request.dataset.tasks[0]!.input));
   return request.initial_graph === undefined
-    ? promptGraph(request.dataset, fields, description)
+    ? promptGraph(request.dataset, { fields, main }, description)
     : requestedGraph(request.initial_graph, policies, fields);
 }
 
 function promptGraph(
-  dataset: GraphDataset,
-  fields: readonly string[],
+  dataset: TaskedDataset,
+  { fields, main }: { fields: readonly string[]; main: string | null },
   description: Description | null,
 ): { graph: Graph; faults: Fault[] } {
   const messages = initialMessages(dataset);
   const given = messages ?? [taskPrompt(description)];
-  const graph = singleStepGraph(given, fields);
+  const graph = singleStepGraph(given, fields, main);
   const inputFaults = fieldFaults(graph, given.length, fields);
   if (inputFaults.length > 0) return { graph, faults: inputFaults };
   const isText = typeof dataset.initial_prompt === 'string';

@@ -39,6 +39,7 @@ import { graphEstimate } from './cost-estimate.js';
 import { readSearchDiagnosis } from '../../../diagnosis/routes/read.js';
 import { registerLineage } from '../../../candidates/routes/routes.js';
 import { graphLineage } from './lineage.js';
+import { withTasks } from './row-tasks.js';
 import { graphSpec } from './specs.js';
 import { graphIds, graphListItem, graphView } from './view.js';
 import { readCostFront } from '../../../candidates/routes/pareto-view.js';
@@ -68,12 +69,16 @@ export const graphKind: HttpKind<GraphHead> = {
 };
 
 async function draftGraphJob(deps: HttpDeps, request: FastifyRequest, body: CreateGraphJob): Promise<Draft> {
-  const { spec, tasks, warnings } = graphSpec(body, await checkedForCaller(deps, request));
+  const checks = await checkedForCaller(deps, request);
+  const source = await withTasks(checks, request.caller.orgId, body);
+  const { spec, tasks, warnings } = graphSpec(source, checks);
   return {
     spec,
-    warnings,
+    warnings: [...source.warnings, ...warnings],
     request: storedRequest(body),
+    copiedBytes: source.copiedBytes,
     pending: !body.auto_start,
+    prepare: source.keep,
     store: async (tx, job) => {
       await insertTasks(tx, job, tasks);
       await setComparable(tx, job.jobId, comparableOf(job.jobId, spec, await readTasksDigest(tx, job.jobId)));

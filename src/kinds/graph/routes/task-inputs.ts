@@ -1,4 +1,4 @@
-import { taskInput, type GraphDataset } from '../contract/dataset.js';
+import { taskInput, type TaskedDataset } from '../contract/dataset.js';
 import type { Graph } from '../../../core/graphs/graph.js';
 import { openRun, outcomeOf } from '../../../core/graphs/run/run.js';
 import { sizeProblem, type Json } from '../../../core/graphs/values.js';
@@ -9,7 +9,7 @@ import type { Fault } from '../../../platform/http/server/faults.js';
 const patienceMs = 1_000;
 
 /** Inputs that are invalid, or fail in the first graph before a model call; at most `listed`. */
-export function inputFaults({ tasks }: GraphDataset, graph: Graph | null): Fault[] {
+export function inputFaults({ tasks }: TaskedDataset, graph: Graph | null): Fault[] {
   const deadline = performance.now() + patienceMs;
   const faults: Fault[] = [];
   for (const [index, task] of tasks.entries()) {

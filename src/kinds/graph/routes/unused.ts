@@ -1,10 +1,10 @@
 /** The fields of a graph job's request that have no meaning here: kept with the job and named. */
 import { hasRubric } from '../contract/dataset.js';
-import type { CreateGraphJob } from '../contract/job.js';
+import type { TaskedGraphJob } from '../contract/job.js';
 import { lacksRubric, readsRubric, unusedOptions } from '../../../scorers/verifier.js';
 
 /** The values of unused fields by name; those of tasks and gold outputs as lists. */
-export function unusedFields(request: CreateGraphJob): Record<string, unknown> {
+export function unusedFields(request: TaskedGraphJob): Record<string, unknown> {
   const { dataset } = request;
   const { tasks, gold_outputs: golds = [], default_rubric: common, verifier_config: verifier } = dataset;
   const options: Record<string, unknown> = verifier;
@@ -30,7 +30,7 @@ export function unusedFields(request: CreateGraphJob): Record<string, unknown> {
 }
 
 /** The warnings about a request: the names of unused fields, and the mode in place of another. */
-export function formWarnings({ dataset }: CreateGraphJob, unused: Record<string, unknown>): string[] {
+export function formWarnings({ dataset }: TaskedGraphJob, unused: Record<string, unknown>): string[] {
   const names = Object.keys(unused);
   const isCompared = lacksRubric(dataset.verifier_config, hasRubric(dataset));
   return [
@@ -41,7 +41,7 @@ export function formWarnings({ dataset }: CreateGraphJob, unused: Record<string,
   ];
 }
 
-const eventsOf = (rubric: CreateGraphJob['dataset']['default_rubric']): unknown =>
+const eventsOf = (rubric: TaskedGraphJob['dataset']['default_rubric']): unknown =>
   typeof rubric === 'object' && 'events' in rubric ? rubric.events : undefined;
 
 /** The values that are there; undefined: none. */

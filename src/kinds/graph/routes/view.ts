@@ -6,7 +6,7 @@ import type { CandidateRow } from '../../../candidates/store/reads.js';
 import type { Usage } from '../../../jobs/store/usage.js';
 import type { SeedSplit } from '../../../core/search/split.js';
 import type { HttpDeps } from '../../../platform/http/deps.js';
-import { concurrencyView, jobView, usageView, type Concurrency } from '../../../jobs/routes/view.js';
+import { concurrencyView, jobView, rowsView, usageView, type Concurrency } from '../../../jobs/routes/view.js';
 import { best, candidateView } from '../../../candidates/routes/view.js';
 import {
   bestView,
@@ -44,6 +44,7 @@ function graphSummary(job: GraphJob, deps: HttpDeps) {
     policy_models: spec.policies.map(({ model }) => model),
     verifier_mode: spec.verifier.type,
     num_tasks: spec.numTasks,
+    ...rowsView(spec.rows && { ...spec.rows, scorer: spec.verifier }),
     progress: {
       generation: seen.generation ?? 0,
       total_generations: seen.totalGenerations ?? spec.search.generations,

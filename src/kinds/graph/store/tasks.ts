@@ -11,13 +11,16 @@ export interface GraphTask {
   rubric: Rubric | null;
 }
 
-/** Stores a new job's tasks in the order of the data set. */
-export async function insertTasks(tx: Tx, job: JobRef, tasks: readonly GraphTask[]): Promise<void> {
+/** A task with its index in the data set. */
+export type IndexedTask = GraphTask & { index: number };
+
+/** Stores the tasks of a new job. */
+export async function insertTasks(tx: Tx, job: JobRef, tasks: readonly IndexedTask[]): Promise<void> {
   await tx.query(
     `insert into graph_tasks (job_id, task_index, org_id, task_id, input, gold, rubric)
-     select $1, position - 1, $2, task->>'taskId', task->'input', case when task->>'gold' is not null then task->'gold' end,
+     select $1, (task->>'index')::int, $2, task->>'taskId', task->'input', case when task->>'gold' is not null then task->'gold' end,
             case when task->>'rubric' is not null then task->'rubric' end
-       from json_array_elements($3::json) with ordinality as t(task, position)`,
+       from json_array_elements($3::json) as t(task)`,
     // Not toJsonb: HTTP has refused values that Postgres cannot store.
     [job.jobId, job.orgId, JSON.stringify(tasks)],
   );

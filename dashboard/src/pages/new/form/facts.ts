@@ -1,7 +1,9 @@
 /** What the rows of a data set are like, before a run. */
 import type { LabelCount } from '../../../../../src/core/prompts/drafted.js';
 import type { Dataset } from './draft.js';
-import type { DataRows } from './request.js';
+
+/** Rows of a data set. */
+export type DataRows = readonly Record<string, unknown>[];
 
 export interface DataFacts {
   /** The rows that were read. */

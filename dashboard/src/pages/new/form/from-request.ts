@@ -5,7 +5,7 @@ import { scorerForms } from '../../../../../src/scorers/forms.js';
 import type { RunKind } from '../../../data/kinds.js';
 import type { ScorerDraft } from '../../../ui/scorer/draft.js';
 import { emptyDraft, missingParts, type Draft, type PromptMessage } from './draft.js';
-import { requestOf, type DataRows } from './request.js';
+import { requestOf } from './request.js';
 
 export type Body = Record<string, unknown>;
 
@@ -77,11 +77,10 @@ function formOf({ kind, request, prompt }: Source): Draft {
 
 /**
  * The request of a changed form: the request that it began with, but for the fields whose values
- * differ from those that the form began with. Fields that the form does not show stay. `rows`: of a
- * graph job.
+ * differ from those that the form began with. Fields that the form does not show stay.
  */
-export function requestFrom(source: Source, draft: Draft, rows: DataRows = []): Body {
-  if (draft.json !== null || !fitsForm(source) || draft.kind !== source.kind) return requestOf(draft, rows);
+export function requestFrom(source: Source, draft: Draft): Body {
+  if (draft.json !== null || !fitsForm(source) || draft.kind !== source.kind) return requestOf(draft);
   const { kind, request } = source;
   const [old, now] = [requestOf(draftOf(source)), requestOf(draft)].map((body) => withTypedScorer(kind, body));
   const patch = patchBetween(old!, now!);

@@ -11,7 +11,7 @@ import { remember } from '../../../util/remember.js';
 import { go, link, route, setQuery } from '../../../util/router.js';
 import { emptyDraft, type Draft, type PromptMessage } from './draft.js';
 import { draftOf, fitsForm, holderOf, requestFrom, type Body, type Source } from './from-request.js';
-import { requestOf, type DataRows } from './request.js';
+import { requestOf } from './request.js';
 import { draft } from './store.js';
 
 /** `again`: a run with the same request. `evaluate`: an evaluation of a prompt. */
@@ -120,8 +120,8 @@ const queryOf = (from: Original | null) => ({
 });
 
 /** The body of a create that the form stands for. */
-export const requestOfForm = (form: Draft, rows?: DataRows): Body =>
-  original.value?.source ? requestFrom(original.value.source, form, rows) : requestOf(form, rows);
+export const requestOfForm = (form: Draft): Body =>
+  original.value?.source ? requestFrom(original.value.source, form) : requestOf(form);
 
 /** Whether the form still makes a run of the kind that it began with. */
 export const isOfKind = ({ source }: Original, form: Draft): boolean =>

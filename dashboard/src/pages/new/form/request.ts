@@ -5,21 +5,19 @@ import { isBlank, isOnRows, numberOf, type Draft } from './draft.js';
 
 type Body = Record<string, unknown>;
 
-/** The rows of a data set, which a graph job has as tasks. */
-export type DataRows = readonly Record<string, unknown>[];
-
-/** The create of the draft's kind. `rows`: of a graph job. */
-export function requestOf(draft: Draft, rows: DataRows = []): Body {
+/** The create of the draft's kind. */
+export function requestOf(draft: Draft): Body {
   if (draft.json !== null) return JSON.parse(draft.json) as Body;
-  const body = { session: sessionOf, evaluation: evaluationOf, graph: graphOf }[draft.kind](draft, rows);
+  const body = { session: sessionOf, evaluation: evaluationOf, graph: graphOf }[draft.kind](draft);
   const tags = listOf(draft.tags);
   return { ...body, ...(draft.name.trim() && { name: draft.name.trim() }), ...(tags.length > 0 && { tags }) };
 }
 
-/** A try of the prompt on some of the rows. */
+/** A try of the prompt, or of the graph of the prompt, on some of the rows. */
 export function tryOf(draft: Draft, rows: number): Body {
   const dollars = numberOf(draft.dollars);
-  return { ...answeredBy(draft), ...(dollars !== null && { budget: { max_cost_usd: dollars } }), rows };
+  const tried = draft.kind === 'graph' ? graphOfPrompt(draft) : answeredBy(draft);
+  return { ...tried, ...(dollars !== null && { budget: { max_cost_usd: dollars } }), rows };
 }
 
 function sessionOf(draft: Draft): Body {
@@ -54,41 +52,42 @@ const answeredBy = (draft: Draft): Body => ({
   ...(!isBlank(draft.messages) && { candidate: promptOf(draft) }),
 });
 
-function graphOf(draft: Draft, rows: DataRows): Body {
-  const { expected, provider, model } = draft;
-  const tasks = rows.map((row, n) => {
-    const { [expected]: output, ...input } = row;
-    return { id: String(n), input, output };
-  });
-  const scorer = scorerOf(draft.scorer);
-  const { type: mode, ...settings } = typeof scorer === 'string' ? { type: scorer } : scorer;
+function graphOf(draft: Draft): Body {
   const { max_rollouts: rollouts, ...budget } = budgetOf(draft);
   return {
-    dataset: {
-      tasks: tasks.map(({ id, input }) => ({ id, input })),
-      ...(expected && { gold_outputs: tasks.map(({ id, output }) => ({ task_id: id, output })) }),
-      initial_prompt: promptOf(draft),
-      verifier_config: { mode, ...settings },
-    },
-    policy_provider: provider,
-    policy_model: model.trim(),
+    ...graphOfPrompt(draft),
     ...proposerOf(draft),
     ...(rollouts !== undefined && { rollout_budget: rollouts }),
     budget,
   };
 }
 
+/** The graph of one step, its tasks and its model. */
+function graphOfPrompt(draft: Draft): Body {
+  const { provider, model } = draft;
+  const scorer = scorerOf(draft.scorer);
+  const { type: mode, ...settings } = typeof scorer === 'string' ? { type: scorer } : scorer;
+  return {
+    dataset: { ...datasetOf(draft), initial_prompt: promptOf(draft), verifier_config: { mode, ...settings } },
+    policy_provider: provider,
+    policy_model: model.trim(),
+  };
+}
+
 function sourceOf(draft: Draft): Body {
-  const { datasetId, input, expected, containerUrl, envName, seeds, scorer } = draft;
+  const { containerUrl, envName, seeds, scorer } = draft;
   if (!isOnRows(draft)) {
     const name = envName.trim();
     return { container_url: containerUrl.trim(), ...(name && { env_name: name }), seeds: seedsOf(seeds) };
   }
-  return {
-    dataset: { dataset_id: datasetId, ...(input && { input }), ...(expected && { expected }) },
-    scorer: scorerOf(scorer),
-  };
+  return { dataset: datasetOf(draft), scorer: scorerOf(scorer) };
 }
+
+const datasetOf = ({ datasetId, input, expected }: Draft): Body => ({
+  dataset_id: datasetId,
+  ...(input && { input }),
+  ...(expected && { expected }),
+});
 
 /** A range as it is, or numbers with commas between. */
 function seedsOf(text: string): unknown {

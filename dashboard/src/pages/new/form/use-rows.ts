@@ -1,7 +1,7 @@
 import { client } from '../../../data/client.js';
 import { useResource } from '../../../data/resource.js';
 import type { Dataset } from './draft.js';
-import type { DataRows } from './request.js';
+import type { DataRows } from './facts.js';
 
 /** Rows and bytes that the form reads of a data set. */
 const most = { rows: 1_000, bytes: 2_000_000 };
