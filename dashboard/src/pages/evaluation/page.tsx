@@ -1,3 +1,4 @@
+import { counted } from '../../../../src/core/math/words.js';
 import { count, words } from '../../util/format.js';
 import type { Named } from '../../data/first-reward.js';
 import { pageOf, route } from '../../util/router.js';
@@ -16,6 +17,7 @@ import { Figures } from './figures.js';
 import { Matrix } from './matrix.js';
 import { isActive } from '../../data/job.js';
 import type { Column, Evaluation } from '../../data/evaluation/types.js';
+import { DatasetLink } from '../../ui/dataset-link.js';
 import { RowsTab } from '../rows/tab.js';
 
 const tabs = ['overview', 'rows', 'beside', 'configuration'] as const;
@@ -97,9 +99,12 @@ function Facts({ job: { dataset, candidate, env_name: name, container_url: conta
   return (
     <>
       {dataset ? (
-        <span title={dataset.dataset_id}>
-          {dataset.num_rows} rows, scorer {words(dataset.scorer)}
-        </span>
+        <>
+          <DatasetLink dataset={dataset} />
+          <span>
+            {counted(dataset.num_rows, 'row')}, scorer {words(dataset.scorer)}
+          </span>
+        </>
       ) : (
         <span>{name || container}</span>
       )}

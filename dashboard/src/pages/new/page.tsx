@@ -91,6 +91,7 @@ export function NewRunPage() {
             error={at(prompt)}
             drafted={onRows ? drafted : undefined}
           />
+          <ModelPanel errorAt={at} />
           {onRows && (
             <Panel title="Score">
               <ScorerFields
@@ -100,7 +101,6 @@ export function NewRunPage() {
               />
             </Panel>
           )}
-          <ModelPanel errorAt={at} />
           {kind !== 'graph' && <TryPanel missing={missingToTry(draft.value)} tried={tried} onTried={setTried} />}
           <BudgetPanel estimate={estimate.answer?.estimate} tried={tried?.answer ?? null} errorAt={at} />
           <RequestPanel request={request} />

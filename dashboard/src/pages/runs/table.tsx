@@ -2,12 +2,13 @@ import type { ComponentChildren } from 'preact';
 import type { Run } from '../../data/run-types.js';
 import { firstReward, firstRewardName } from '../../../../src/core/comparisons/first-reward.js';
 import { count, dollars, reward, shortId } from '../../util/format.js';
-import { here, link, pageOf, route, setQuery } from '../../util/router.js';
+import { here, pageOf, route, setQuery } from '../../util/router.js';
 import { Badge, StuckBadge, Tag, Time } from '../../ui/basics.js';
 import { nextSort, viewOf, type SortKey } from './address.js';
 import { GainCell } from './gain.js';
 import { scaleOf, type Scale } from './scale.js';
 import { isMarked, mark, markAll } from './marked.js';
+import { DatasetLink } from '../../ui/dataset-link.js';
 import { LiveLine } from '../../ui/health-strip.js';
 
 /** A line a run, with the gains of comparable ones on one axis. */
@@ -155,13 +156,5 @@ function RewardCell({ run }: { run: Run }) {
       <strong>{reward(first.reward)}</strong>
       {!isHeldOut && <abbr title={firstRewardName(first)}>*</abbr>}
     </td>
-  );
-}
-
-function DatasetLink({ dataset: { dataset_id: id, name, num_rows: rows } }: { dataset: NonNullable<Run['dataset']> }) {
-  return (
-    <a class="plain-link" href={link(['datasets', id])} title={`${count(rows)} rows, ${id}`}>
-      {name ?? `${count(rows)} rows`}
-    </a>
   );
 }

@@ -2,6 +2,7 @@ import { useEventFold, useEventLog, type EventLog } from '../../data/event-log.j
 import { useResource } from '../../data/resource.js';
 import { route } from '../../util/router.js';
 import { Loading, Problem } from '../../ui/basics.js';
+import { DatasetLink } from '../../ui/dataset-link.js';
 import { EventList } from '../../ui/events/list.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
 import { currentTab, TabPanel, Tabs } from '../../ui/tabs.js';
@@ -63,7 +64,7 @@ export function SessionPage({ id }: { id: string }) {
         kind="session"
         log={log}
         first={firstOfSearch(session.data, results.data)}
-        facts={null}
+        facts={session.data.dataset && <DatasetLink dataset={session.data.dataset} />}
         actions={<Actions session={session.data} results={results.data} onDone={onDone} />}
       />
       <Problem error={session.error ?? results.error} />

@@ -57,7 +57,7 @@ function sessionSummary(job: Session, deps: HttpDeps) {
     algorithm: spec.search.algorithm,
     correlation_id: job.correlationId,
     container_url: spec.container?.url ?? null,
-    ...rowsView(spec.rows),
+    ...rowsView(spec.rows, job.datasetName),
     policy: { model: spec.policy.model, provider: spec.policy.provider },
     progress: {
       generation: seen.generation ?? 0,
