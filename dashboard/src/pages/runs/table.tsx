@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Run } from '../../data/run-types.js';
+import { signed } from '../../../../src/core/math/words.js';
 import { firstReward, firstRewardName } from '../../../../src/core/comparisons/first-reward.js';
 import { count, dollars, reward, shortId } from '../../util/format.js';
 import { here, pageOf, route, setQuery } from '../../util/router.js';
@@ -36,7 +37,12 @@ export function RunsTable({ runs, label = 'Runs' }: { runs: readonly Run[]; labe
             >
               Reward
             </SortHead>
-            <SortHead sortKey="gain" title="Winner minus baseline, on held-out rows, with its 95 % interval">
+            <SortHead
+              sortKey="gain"
+              kind="gain-head"
+              title="Winner minus baseline, on held-out rows, with its 95 % interval"
+              aside={scale && <AxisEnds {...scale} />}
+            >
               Gain
             </SortHead>
             <th class="on-wide">Data set</th>
@@ -66,8 +72,25 @@ export function RunsTable({ runs, label = 'Runs' }: { runs: readonly Run[]; labe
   );
 }
 
-function SortHead(props: { sortKey: SortKey; kind?: string; title?: string; children: ComponentChildren }) {
-  const { sortKey, kind = '', title, children } = props;
+/** The ends of the axis that the gains of a list share. */
+function AxisEnds({ reach }: Scale) {
+  return (
+    <span class="gain-ends quiet" title="The line of a gain begins and ends here: winner minus baseline">
+      <span>{signed(-reach)}</span>
+      <span>0</span>
+      <span>{signed(reach)}</span>
+    </span>
+  );
+}
+
+function SortHead(props: {
+  sortKey: SortKey;
+  kind?: string;
+  title?: string;
+  aside?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  const { sortKey, kind = '', title, aside, children } = props;
   const view = viewOf(route.value.query);
   const { key, isDescending } = view.sort;
   const isCurrent = key === sortKey;
@@ -77,6 +100,7 @@ function SortHead(props: { sortKey: SortKey; kind?: string; title?: string; chil
         {children}
         <span aria-hidden="true">{isCurrent ? (isDescending ? ' ↓' : ' ↑') : ''}</span>
       </button>
+      {aside}
     </th>
   );
 }
