@@ -24,6 +24,7 @@ import { firstOfSearch } from '../../data/first-reward.js';
 import { PromptTab } from './prompt-tab.js';
 import { SessionRows } from './rows-tab.js';
 import type { Results, Session } from '../../data/session/types.js';
+import { WinnerPanel } from './winner-panel.js';
 import { WhyTab } from './why/tab.js';
 
 const tabs = ['overview', 'rows', 'candidates', 'why', 'prompt', 'configuration', 'events'] as const;
@@ -117,6 +118,7 @@ function Overview({ session, results, log, onDone }: TabProps) {
     <>
       <SessionDiagnosis session={session} results={results} onDone={onDone} />
       <Figures job={session} results={results} curve={curve} proposals={results?.proposals} />
+      <WinnerPanel session={session} results={results} />
       <VerdictPanel status={session.status} results={results} />
       <CurvePanel curve={curve} points={curve.points} results={results} />
     </>
