@@ -1,5 +1,6 @@
+import { unitOfView } from '../../../../src/core/jobs/unit.js';
 import { counted } from '../../../../src/core/math/words.js';
-import { count, words } from '../../util/format.js';
+import { words } from '../../util/format.js';
 import type { Named } from '../../data/first-reward.js';
 import { pageOf, route } from '../../util/router.js';
 import { ActionButton, Loading, Panel, Problem } from '../../ui/basics.js';
@@ -87,10 +88,9 @@ function buttonOf(job: Evaluation) {
 }
 
 /** The mean reward; null: no row has one. */
-function firstOf({ summary, dataset }: Evaluation): Named | null {
-  const { mean_reward: mean, mean_reward_interval: interval, num_successful: rows } = summary;
-  const noun = dataset ? 'row' : 'seed';
-  const name = `Mean reward on ${count(rows)} ${rows === 1 ? noun : `${noun}s`}`;
+function firstOf(job: Evaluation): Named | null {
+  const { mean_reward: mean, mean_reward_interval: interval, num_successful: rows } = job.summary;
+  const name = `Mean reward on ${counted(rows, unitOfView(job))}`;
   return mean === null ? null : { name, reward: mean, interval, baseline: null };
 }
 

@@ -20,7 +20,9 @@ export function WinnerPanel({ session, results }: { session: Session; results: R
     <Panel
       title="What the best prompt changed"
       aside={
-        <a href={here({ tab: 'prompt' })}>{edits.length > mostEdits ? `All ${edits.length} edits` : 'The whole prompt'}</a>
+        <a href={here({ tab: 'prompt' })}>
+          {edits.length > mostEdits ? `All ${edits.length} edits` : 'The whole prompt'}
+        </a>
       }
     >
       <ChangedRows key={candidate.candidate_id} id={session.session_id} />
