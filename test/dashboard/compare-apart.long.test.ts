@@ -72,7 +72,7 @@ test('a search without held-out rows is said to have selected on the compared on
     await settings(page)
       .getByRole('row', { name: /^Split/ })
       .textContent(),
-  ).toContain('0 held out');
+  ).toContain('0 held-out');
   await picture(page, 'unheld-1440');
 });
 

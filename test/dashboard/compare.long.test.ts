@@ -120,7 +120,7 @@ test('the configuration is that of the requests, of a deployed prompt that of it
   await configuration.getByRole('row', { name: /^Seed of randomness/ }).waitFor();
   expect(await cellsOf(/^Seed of randomness/)).toEqual(['–', '1', '2', '3', '1', '2']);
   expect(await cellsOf(/^Answers, at most/)).toEqual(['–', '160', '160', '160', '160', '160']);
-  const split = '24 train, 24 evaluation, 24 held out';
+  const split = '24 train, 24 evaluation, 24 held-out';
   expect(await cellsOf(/^Split/)).toEqual(['–', split, split, split, split, split]);
   expect(await configuration.getByRole('row', { name: /^Data set/ }).count()).toBe(0);
   await configuration.getByRole('checkbox', { name: 'Only differences' }).uncheck();

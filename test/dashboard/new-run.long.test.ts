@@ -35,6 +35,7 @@ test('pasted CSV is evaluated, with an estimate first', async () => {
   const csv = ['question,answer,id', ...on.world.rows(6).map((row, n) => `${row.question},${row.answer},${n}`)];
   await page.getByLabel('Rows', { exact: true }).fill(csv.join('\n'));
   await button(page, 'Use these rows').click();
+  await page.getByText('6 rows', { exact: true }).click();
   await page.getByRole('region', { name: 'First rows' }).getByText('Row 4: rule 0').waitFor();
   // Neither the first nor the last column.
   expect(await page.getByLabel('Input column').inputValue()).toBe('question');

@@ -26,6 +26,22 @@ const group = (page: Page, name: string | RegExp) =>
 const countOf = async (page: Page, name: string | RegExp) =>
   Number((await group(page, name).textContent())!.match(/\d+$/)![0]);
 
+test('the overview of an ended session has what changed, by one request more than its job and results', async () => {
+  const asked: string[] = [];
+  const page = await open(on.service, '#/');
+  page.on('request', (request) => void asked.push(request.url()));
+  await page.goto(`${on.service.url}/#/sessions/${id}`);
+  const panel = page.getByRole('region', { name: 'What the best prompt changed' });
+  await panel.getByRole('list', { name: 'Edits' }).locator('ins').first().waitFor();
+  const fixed = panel.getByRole('link', { name: /^\d+ rows?$/ }).first();
+  const count = parseInt((await fixed.textContent())!);
+  await fixed.click();
+  expect(page.url()).toContain('group=fixed');
+  await page.getByRole('status').getByText(`${count} rows`).waitFor();
+  expect(await countOf(page, 'Fixed by the winner')).toBe(count);
+  expect(asked.filter((url) => /\/changes|\/candidates\//.test(url))).toEqual([]);
+});
+
 test('shows what is still wrong, by group and by label, and makes a data set of it', async () => {
   const page = await open(on.service, `#/sessions/${id}`);
   await page.getByRole('tab', { name: 'Rows' }).click();
@@ -50,7 +66,9 @@ test('shows what is still wrong, by group and by label, and makes a data set of 
   await page.getByRole('status').getByText(`${count} rows`).waitFor();
 
   await page.getByRole('button', { name: 'Make a data set of these' }).click();
-  const made = await page.getByText(/^ds_/).textContent();
+  const link = page.locator('.row-made').getByRole('link');
+  expect(await link.textContent()).toMatch(/: \d+ rows?$/);
+  const made = (await link.getAttribute('href'))!.split('/').at(-1)!;
   const { data } = await on.service.api.call<{ data: { data: { answer: string } }[] }>(
     'GET',
     `/api/v1/datasets/${made}/rows`,

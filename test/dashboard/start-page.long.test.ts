@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { browserOfFile, isTooWide, violations } from '../support/browser.js';
 import type { Item } from '../../src/client/index.js';
 import { ended, type Session } from '../support/jobs-over-http.js';
@@ -30,6 +30,11 @@ async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
   await page.locator('.drop').dispatchEvent('drop', { dataTransfer: transfer });
 }
 
+async function bottomOf(part: Locator): Promise<number> {
+  const { y, height } = (await part.boundingBox())!;
+  return y + height;
+}
+
 async function expectUsable(page: Page): Promise<void> {
   expect(await violations(page)).toEqual([]);
   expect(await isTooWide(page)).toBe(false);
@@ -42,13 +47,24 @@ test('a file with semicolons becomes a served prompt: draft, try, budget, deploy
   await page.getByText('60 rows', { exact: true }).waitFor();
   const { data: stored } = await on.service.api.call<{ data: { name: string }[] }>('GET', '/api/v1/datasets');
   expect(stored[0]!.name).toBe(name);
-  expect(await page.getByRole('list', { name: 'Rows of each label' }).getByRole('listitem').count()).toBe(4);
+  await until('the rows are known', async () => (await page.getByText(', 4 labels').count()) === 1);
 
   const prompt = page.getByLabel('Text of message 1');
   await until('a prompt is drafted', async () => (await prompt.inputValue()).includes('Labels: '));
   for (const team of newcomerTeams) expect(await prompt.inputValue()).toContain(team);
   expect(await page.getByLabel('Text of message 2').inputValue()).toBe('{{message}}');
   await page.getByText('time unknown').first().waitFor();
+  // Data, prompt, model and the first action fit the first screen.
+  for (const part of [
+    page.getByLabel('Expected column'),
+    prompt,
+    page.getByLabel('Model that answers'),
+    button(page, 'Start'),
+  ])
+    expect(await bottomOf(part)).toBeLessThanOrEqual(900);
+  await page.getByText('60 rows', { exact: true }).click();
+  expect(await page.getByRole('list', { name: 'Rows of each label' }).getByRole('listitem').count()).toBe(4);
+  await page.getByText('60 rows', { exact: true }).click();
 
   await button(page, 'Try 5 rows').click();
   const answers = page.getByRole('region', { name: 'Answers of the try' }).locator('tbody tr');
@@ -131,6 +147,7 @@ test('files of Excel are read, or refused with what to do; Clear can be undone; 
   const rows = newcomerRows().map(({ message, team }, n) => ({ message: `${message} à Zürich ${n % 59}`, team }));
   await drop(page, 'latin.csv', Buffer.from(csvOf(rows), 'latin1'));
   await page.getByText('Windows-1252').waitFor();
+  await page.getByText('60 rows', { exact: true }).click();
   await page.getByRole('region', { name: 'First rows' }).getByText('à Zürich').first().waitFor();
   await drop(page, 'utf16.csv', Buffer.from(`\ufeff${csvOf(rows.slice(0, 30)).replaceAll(';', '\t')}`, 'utf16le'));
   await page.getByText('30 rows', { exact: true }).waitFor();

@@ -1,5 +1,6 @@
 /** The reward that a page shows first. */
 import { firstReward, firstRewardName } from '../../../src/core/comparisons/first-reward.js';
+import { unitOfView } from '../../../src/core/jobs/unit.js';
 import { numberOf, type Results, type SearchJob } from './search.js';
 
 interface Interval {
@@ -16,8 +17,6 @@ export interface Named {
   baseline: number | null;
 }
 
-const unitOf = (job: SearchJob) => ('num_tasks' in job ? 'task' : 'row');
-
 /** Evaluation rows of a search; null: not known. */
 const seenOf = ({ split }: SearchJob): number | null => split?.evaluation.length ?? null;
 
@@ -27,7 +26,7 @@ export function firstOfSearch(job: SearchJob, results: Results | undefined): Nam
   const baseline_reward = results?.history.find(({ generation }) => generation === 0)?.best_reward ?? null;
   const known = { comparison: results?.comparison ?? null, best_reward, best_reward_interval, baseline_reward };
   const first = firstReward(known, seenOf(job));
-  return first && { ...first, name: firstRewardName(first, unitOf(job)) };
+  return first && { ...first, name: firstRewardName(first, unitOfView(job)) };
 }
 
 /** What stands behind it: the estimate, or what may become the best; null: nothing else. */
@@ -40,7 +39,7 @@ export function secondOfSearch(job: SearchJob, results: Results | undefined): Om
 }
 
 const estimate = (job: SearchJob) => ({
-  name: firstRewardName({ isHeldOut: false, rows: seenOf(job) }, unitOf(job)),
+  name: firstRewardName({ isHeldOut: false, rows: seenOf(job) }, unitOfView(job)),
 });
 
 /** The name of the rewards on which a search selects. */

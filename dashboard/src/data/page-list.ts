@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 
 /** A part of a list. `next`: where the next page begins; null: this is the last. */
 export interface ListPage<Row> {
@@ -79,15 +79,23 @@ export class PageList<Row, Page extends ListPage<Row>> {
   }
 }
 
-/** The list of a key while the component is mounted, read again when `version` changes. */
+/**
+ * The list of a key while the component is mounted, read again when `version` changes. null: not
+ * known yet; the first one that is known asks for no other read.
+ */
 export function usePageList<Row, Page extends ListPage<Row>>(
   read: Read<Page>,
   key: string,
-  version: string,
+  version: string | null,
 ): PageList<Row, Page> {
   const list = useMemo(() => new PageList<Row, Page>(read), [key]);
+  const known = useRef<{ list: PageList<Row, Page>; version: string | null } | null>(null);
   useEffect(() => () => list.stop(), [list]);
-  useEffect(() => list.refresh(), [list, version]);
+  useEffect(() => {
+    const isRead = known.current?.list === list && known.current.version === null;
+    known.current = { list, version };
+    if (!isRead) list.refresh();
+  }, [list, version]);
   return list;
 }
 

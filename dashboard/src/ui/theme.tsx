@@ -19,13 +19,20 @@ effect(() => {
   localStorage.setItem(stored, theme.value);
 });
 
+/** What the buttons call them. */
+const names: Record<Theme, string> = { auto: 'system', light: 'light', dark: 'dark' };
+
 /** Switches between the theme of the system, light and dark. */
 export function ThemeButton() {
   const next = themes[(themes.indexOf(theme.value) + 1) % themes.length]!;
   return (
-    <button type="button" class="button button-small" title={`Switch to ${next}`} onClick={() => (theme.value = next)}>
-      <span class="visually-hidden">Theme: </span>
-      {theme.value}
+    <button
+      type="button"
+      class="button button-small"
+      title={`Switch to ${names[next]}`}
+      onClick={() => (theme.value = next)}
+    >
+      Theme: {names[theme.value]}
     </button>
   );
 }

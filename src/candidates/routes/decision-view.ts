@@ -79,7 +79,7 @@ function sumsOf({ parentSum, childSum, tested }: DecisionRecord) {
 
 function comparisonText({ parentSum, childSum, tested }: DecisionRecord, unit: Unit): string {
   const where = tested === 0 ? 'in its test' : `on ${tested} ${tested === 1 ? unit : `${unit}s`}`;
-  return `it scored ${formatNumber(childSum)} ${where} (expected ${formatNumber(parentSum)})`;
+  return `it scored ${formatNumber(childSum)} ${where}, its parent about ${formatNumber(parentSum)}`;
 }
 
 function rewardText({ reward }: CandidateRow, estimate: number | null, unit: Unit): string {

@@ -1,6 +1,7 @@
 import { SingleBar } from 'cli-progress';
 import type { Answer, Event, SessionHandle } from '../../client/index.js';
-import { phaseNames, progressInWords } from '../../core/jobs/phase.js';
+import { phaseName, progressInWords } from '../../core/jobs/phase.js';
+import { unitOfView } from '../../core/jobs/unit.js';
 import { decimal, dollars, meanText, note } from '../service/output.js';
 
 export type SessionState = Answer<'getSession'>;
@@ -54,8 +55,10 @@ export async function followSession(session: SessionHandle): Promise<SessionStat
 }
 
 /** Empty once the session has ended. */
-function phaseOf({ progress: { phase, generation } }: SessionState): string {
-  return phase === null ? '' : `${phaseNames[phase.name]} ${progressInWords(phase, generation)} | `;
+function phaseOf(session: SessionState): string {
+  const { phase, generation } = session.progress;
+  if (phase === null) return '';
+  return `${phaseName(phase.name, unitOfView(session))} ${progressInWords(phase, generation)} | `;
 }
 
 function textOf({

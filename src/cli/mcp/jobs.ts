@@ -3,7 +3,8 @@ import type { McpServer, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Answer } from '../../client/index.js';
 import { kindOf } from '../../core/jobs/kinds.js';
-import { phaseNames, progressInWords } from '../../core/jobs/phase.js';
+import { phaseName, progressInWords } from '../../core/jobs/phase.js';
+import { unitOfView } from '../../core/jobs/unit.js';
 import { control, jobOf, newestJobs } from '../commands/jobs.js';
 import { hasEnded } from '../service/status.js';
 import { answer, reads } from './answer.js';
@@ -128,7 +129,7 @@ function phaseOf(job: Job): string[] {
   if (!('progress' in job) || job.progress.phase === null) return [];
   const { phase } = job.progress;
   const round = 'generation' in job.progress ? job.progress.generation : 0;
-  return [`${phaseNames[phase.name]} ${progressInWords(phase, round)}`];
+  return [`${phaseName(phase.name, unitOfView(job))} ${progressInWords(phase, round)}`];
 }
 
 /** The rollouts of a job that have ended; 0: it has none. */

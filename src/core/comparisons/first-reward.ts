@@ -1,4 +1,5 @@
 /** The reward that pages, reports and commands show first, and its name. */
+import type { Unit } from '../jobs/unit.js';
 import type { Interval } from '../math/mean-interval.js';
 import { counted } from '../math/words.js';
 
@@ -46,7 +47,7 @@ export function firstReward(known: KnownRewards, seen: number | null = null): Fi
 }
 
 /** As `Reward on 33 held-out rows` or `Estimate on 27 rows that the search saw`. */
-export function firstRewardName(of: Pick<FirstReward, 'isHeldOut' | 'rows'>, unit: 'row' | 'task' = 'row'): string {
+export function firstRewardName(of: Pick<FirstReward, 'isHeldOut' | 'rows'>, unit: Unit = 'row'): string {
   const { isHeldOut, rows } = of;
   const some = (noun: string) => (rows === null ? `${noun}s` : counted(rows, noun));
   return isHeldOut ? `Reward on ${some(`held-out ${unit}`)}` : `Estimate on ${some(unit)} that the search saw`;

@@ -53,7 +53,7 @@ const words: Record<ProposalCause, (count: number) => string> = {
 export function proposalWords({ accepted, rejected, refused }: ProposalCounts): string[] {
   const parts = [
     ...refused.map(({ cause, count }) => ({ count, text: `${count} ${words[cause](count)}` })),
-    { count: rejected, text: `${rejected} ${rejected === 1 ? 'was' : 'were'} not better on test rows` },
+    { count: rejected, text: `${rejected} ${rejected === 1 ? 'was' : 'were'} not better on train rows` },
     { count: accepted, text: `${accepted} ${accepted === 1 ? 'was' : 'were'} accepted` },
   ];
   return parts

@@ -1,4 +1,5 @@
 /** Which part of its work a job is in, and how far it is. */
+import type { Unit } from './unit.js';
 import type { SearchPhase } from '../search/protocol.js';
 
 export interface JobPhase {
@@ -31,13 +32,11 @@ export function phaseOfSearch(phase: SearchPhase | null | undefined, since: Sinc
   };
 }
 
-export const phaseNames: Record<JobPhase['name'], string> = {
-  baseline: 'baseline',
-  search: 'search',
-  evaluation: 'evaluation',
-  heldout: 'held-out rows',
-  rows: 'rows',
-};
+/** The name of a phase of a job that runs on rows, tasks or seeds. */
+export function phaseName(name: JobPhase['name'], unit: Unit): string {
+  if (name === 'rows') return `${unit}s`;
+  return name === 'heldout' ? `held-out ${unit}s` : name;
+}
 
 /** A phase as the API has it. */
 export type PhaseView = Omit<JobPhase, 'meanReward'> & { mean_reward: number | null };

@@ -9,6 +9,10 @@ export interface UnitSource {
   rows?: unknown;
 }
 
+/** Of a job as the API shows it. */
+export const unitOfView = (job: object): Unit =>
+  unitOf({ kind: 'num_tasks' in job ? 'graph' : 'session', rows: 'dataset' in job && job.dataset });
+
 /** Containers and live traffic have seeds. */
 export function unitOf({ kind, rows }: UnitSource): Unit {
   if (kind === 'graph') return 'task';

@@ -61,6 +61,7 @@ export const sourceRule = (fields: { container: readonly string[]; rows: readonl
 export const rowsViewSchema = z
   .object({
     dataset_id: z.string(),
+    name: z.string().nullable().describe('The name of the data set; null: it has none.'),
     num_rows: z.int(),
     scorer: z.string().describe('The type of the scorer.'),
   })

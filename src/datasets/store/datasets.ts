@@ -24,6 +24,10 @@ const columns = `id, name, num_rows as "numRows", columns, bytes, created_at as 
      select 1 from jobs j where j.dataset_id = datasets.id union all select 1 from jobs j where j.traffic_id = datasets.id
       limit ${mostJobs}) used)::int as jobs`;
 
+/** The name of the data set of a job, as SQL. */
+export const datasetNameOf = (job: string): string =>
+  `(select name from datasets where org_id = ${job}.org_id and id = ${job}.dataset_id)`;
+
 /**
  * Stores a data set unless it exists, and keeps it to the end of the transaction. `batches`: its
  * rows in their order, each as JSON.

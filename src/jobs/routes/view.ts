@@ -121,11 +121,12 @@ export function idFields(jobId: string): { session_id?: string; graph_gen_job_id
   };
 }
 
-/** The field `dataset` of a job on a data set. */
-export function rowsView(rows: (Pick<TaskRows, 'datasetId' | 'numRows'> & { scorer: { type: string } }) | undefined): {
-  dataset?: NonNullable<z.output<typeof rowsViewSchema>>;
-} {
+/** The field `dataset` of a job on a data set with a name, or null. */
+export function rowsView(
+  rows: (Pick<TaskRows, 'datasetId' | 'numRows'> & { scorer: { type: string } }) | undefined,
+  name: string | null,
+): { dataset?: NonNullable<z.output<typeof rowsViewSchema>> } {
   if (!rows) return {};
   const { datasetId, numRows, scorer } = rows;
-  return { dataset: { dataset_id: datasetId, num_rows: numRows, scorer: scorer.type } };
+  return { dataset: { dataset_id: datasetId, name, num_rows: numRows, scorer: scorer.type } };
 }

@@ -12,6 +12,7 @@ import type {
   StoredSpec,
 } from '../../core/jobs/spec.js';
 import type { Labels, Marks } from '../../contracts/labels.js';
+import { datasetNameOf } from '../../datasets/store/datasets.js';
 import type { ScorerSpec } from '../../scorers/index.js';
 import type { VerifierSpec } from '../../scorers/verifier.js';
 import { comparableOf } from '../../core/jobs/instances.js';
@@ -168,6 +169,8 @@ export interface JobRow<Head = JobHead> extends Marks {
   lastCommand: LastCommand | null;
   correlationId: string | null;
   spec: Head;
+  /** null: none, or the job has no data set. */
+  datasetName: string | null;
   numSeeds: number;
   projection: SessionProjection;
   /** Rollouts with an outcome, as the events count them. */
@@ -220,7 +223,7 @@ const columns = `id as "jobId", org_id as "orgId", kind, ${keyOf('jobs.key_id')}
   status, workflow_id as "workflowId",
   (select ${lastCommandOf('c')} from job_controls c where c.job_id = jobs.id) as "lastCommand",
   workflow_started as "workflowStarted", correlation_id as "correlationId", name, tags, metadata, notes, archived,
-  ${head} as spec,
+  ${head} as spec, ${datasetNameOf('jobs')} as "datasetName",
   coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection,
   (select rollouts_succeeded + rollouts_failed from job_controls where job_id = jobs.id) as "rolloutsCompleted", ${sinceStep} as "sinceStep",
   (select json_build_object('rollouts', rollouts_succeeded, 'withFeedback', rollouts_with_feedback,

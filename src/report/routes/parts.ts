@@ -97,7 +97,7 @@ export function rowsPart({ counts, shown, total, hasBaseline }: ReportRows): Htm
         <tbody>
           ${shown.map(
             (row) =>
-              markup`<tr><td>${row.row}${row.isHeldOut && ' (held out)'}</td><td>${row.input}</td><td>${row.expected}</td>${hasBaseline && markup`<td>${row.baseline}</td>`}<td>${row.answer}</td><td>${[groupNames[row.group], row.feedback].filter(Boolean).join('\n')}</td></tr>`,
+              markup`<tr><td>${row.row}${row.isHeldOut && ' (held-out)'}</td><td>${row.input}</td><td>${row.expected}</td>${hasBaseline && markup`<td>${row.baseline}</td>`}<td>${row.answer}</td><td>${[groupNames[row.group], row.feedback].filter(Boolean).join('\n')}</td></tr>`,
           )}
         </tbody>
       </table>

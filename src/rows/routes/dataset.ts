@@ -1,13 +1,18 @@
 /** A data set of the rows that pass a filter, with people's corrections if asked for. */
+import { counted } from '../../core/math/words.js';
 import { correctionsOf, type Correction } from '../../core/reviews/corrections.js';
 import { passes, type RowFilter } from '../../core/rows/filter.js';
 import { storeRows } from '../../datasets/routes/stored.js';
 import type { JobHead, JobRow } from '../../jobs/store/jobs.js';
 import type { Db } from '../../platform/db/db.js';
 import { ApiError } from '../../platform/http/server/errors.js';
+import { cutWithin } from '../../util/text.js';
 import { readReviews } from '../../reviews/store/reviews.js';
 import { readDatasetLines, readTaskLines } from '../store/dataset-lines.js';
 import { readSelectable, type RowsOf } from './select.js';
+
+/** Characters of a job's name in the name of a data set of its rows. */
+const mostOfName = 100;
 
 /** Rows that are read at a time. */
 const batch = 1_000;
@@ -21,7 +26,7 @@ export interface Corrections {
 /** Throws if no row is left, or the rows are in the job's container. */
 export async function storeDataset(
   db: Db,
-  { orgId, spec }: JobRow<JobHead>,
+  { orgId, spec, name: job }: JobRow<JobHead>,
   of: RowsOf,
   { filter, corrected, bad_expected }: Corrections & { filter: RowFilter },
 ) {
@@ -47,7 +52,8 @@ export async function storeDataset(
     return lines.map((line, at) => withExpected(line, column, corrections.get(seeds[at]!)?.corrected ?? null));
   };
   const count = chosen.filter((seed) => (corrections.get(seed)?.corrected ?? null) !== null).length;
-  const name = count > 0 ? `${jobId}: ${chosen.length} rows, ${count} corrected by reviews` : undefined;
+  const origin = `${job === null ? jobId : cutWithin(job, mostOfName)}: ${counted(chosen.length, 'row')}`;
+  const name = count > 0 ? `${origin}, ${count} corrected by reviews` : origin;
   const stored = await storeRows(db, orgId, 'jsonl', linesOf(chosen, read), name);
   return { ...stored, corrected: count, leftOut: passing.length - chosen.length };
 }

@@ -2,6 +2,7 @@
 import type { QueryResultRow } from 'pg';
 import { labelKeys } from '../../jobs/store/labels.js';
 import { JobConditions, type JobMarks } from '../../jobs/store/list-pages.js';
+import { datasetNameOf } from '../../datasets/store/datasets.js';
 import type { Labels } from '../../contracts/labels.js';
 import type { Status } from '../../core/jobs/status.js';
 import type { Tx } from '../../platform/db/db.js';
@@ -62,7 +63,7 @@ const recentRollouts = 300;
 const columns = `j.id, j.parent_id as "parentId", j.comparable_key as "comparableKey",
   j.best_reward as "bestReward", j.prompt_tokens as "promptTokens",
   to_char(j.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as position,
-  (select name from datasets d where d.org_id = j.org_id and d.id = j.dataset_id) as "datasetName",
+  ${datasetNameOf('j')} as "datasetName",
   case when j.completed_at is null then (
     select max(completed_at) from (
       select completed_at from rollouts where job_id = j.id order by idx desc limit ${recentRollouts}) r

@@ -7,7 +7,9 @@ const job = (job_id: string, fields: { dataset_id?: string; url?: string; seeds?
   env_name: '',
   num_seeds: fields.seeds ?? 10,
   created_at: '',
-  ...(fields.dataset_id !== undefined && { dataset: { dataset_id: fields.dataset_id, num_rows: 10, scorer: 'exact' } }),
+  ...(fields.dataset_id !== undefined && {
+    dataset: { dataset_id: fields.dataset_id, name: null, num_rows: 10, scorer: 'exact' },
+  }),
 });
 
 const ordered = (own: ReturnType<typeof job>, others: ReturnType<typeof job>[]) =>

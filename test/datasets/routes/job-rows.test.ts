@@ -47,7 +47,10 @@ describe('a session on a data set', () => {
       true,
     );
     const state = await http.call('GET', `${jobKinds.session.path}/${body.session_id}`);
-    expect(state.body).toMatchObject({ split: body.split, container_url: null, dataset: { num_rows: 40 } });
+    expect(state.body).toMatchObject({ split: body.split, container_url: null, dataset: { num_rows: 40, name: null } });
+    const { dataset_id: stored } = state.body.dataset as { dataset_id: string };
+    await http.call('PATCH', `/api/v1/datasets/${stored}`, { name: 'forty' });
+    expect((await http.call('GET', `${jobKinds.session.path}/${body.session_id}`)).body.dataset.name).toBe('forty');
     expect((await createSession()).body.split).toEqual(body.split);
     expect((await createSession({ rng_seed: 1 })).body.split).not.toEqual(body.split);
   });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { built, deploy, saying } from '../../support/deployments-over-http.js';
 import { createSession, ended, eventsOf, pathOf, readJob, type Session } from '../../support/jobs-over-http.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
-import { wordsOfExperts } from '../../support/words-of-experts.js';
+import { otherPartNames, wordsOfExperts } from '../../support/words-of-experts.js';
 import { rowsBaseline, startRowsWorld } from '../../support/worlds/rows.js';
 
 // What people read of jobs on rows names rows and answers, whatever the API calls its fields.
@@ -38,6 +38,8 @@ test('events, decisions, warnings, reports and a refusal of a gate say row and a
   const report = await (await fetch(`${service.url}${pathOf(id)}/report`, { headers })).text();
   const shown = report.replaceAll(/<(style|script)[^]*?<\/\1>|<details>[^]*?<\/details>|<[^>]*>/g, ' ');
   const decisions = data.map(({ decision }) => decision.message);
-  for (const text of [...events, ...decisions, ...session.warnings, refused.error!, shown])
+  for (const text of [...events, ...decisions, ...session.warnings, refused.error!, shown]) {
     expect(text).not.toMatch(wordsOfExperts);
+    expect(text).not.toMatch(otherPartNames);
+  }
 }, 120_000);

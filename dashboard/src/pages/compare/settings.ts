@@ -6,7 +6,8 @@ import { client } from '../../data/client.js';
 import { kindOfRun } from '../../data/kinds.js';
 import { readRequest } from '../../data/request.js';
 import { numberOf } from '../../data/search.js';
-import { clock, count, shortId } from '../../util/format.js';
+import { datasetName } from '../../ui/dataset-link.js';
+import { clock, count } from '../../util/format.js';
 import { factsOf, sectionTitles, splitWords, type Fact } from '../configuration/sections.js';
 import type { Column } from './types.js';
 
@@ -109,9 +110,9 @@ async function requestOf(id: string, { split }: Run, signal: AbortSignal): Promi
 }
 
 /** With the name of the data set in place of its id. */
-function named(facts: Fact[], dataset: { dataset_id: string; num_rows: number; name?: string | null } | null): Fact[] {
+function named(facts: Fact[], dataset: { dataset_id: string; num_rows: number; name: string | null } | null): Fact[] {
   if (!dataset) return facts;
-  const value = `${dataset.name ?? shortId(dataset.dataset_id)}, ${count(dataset.num_rows)} rows`;
+  const value = `${datasetName(dataset)}, ${count(dataset.num_rows)} rows`;
   return facts.map((fact) => (fact.pointer.endsWith('/dataset_id') ? { ...fact, value } : fact));
 }
 

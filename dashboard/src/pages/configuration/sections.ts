@@ -86,7 +86,7 @@ const inRows = (label: string): string => label.replace(/^Seeds/, 'Rows').replac
 
 /** The split of rows in words. */
 export const splitWords = (split: Record<'train' | 'evaluation' | 'heldout', readonly number[]>): string =>
-  `${count(split.train.length)} train, ${count(split.evaluation.length)} evaluation, ${count(split.heldout.length)} held out`;
+  `${count(split.train.length)} train, ${count(split.evaluation.length)} evaluation, ${count(split.heldout.length)} held-out`;
 
 function titleOf(pointer: string): string {
   const [first, second] = pointer.split('/').slice(1);

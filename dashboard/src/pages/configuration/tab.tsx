@@ -5,6 +5,7 @@ import { useResource } from '../../data/resource.js';
 import { Badge, Loading, Panel, Problem, Time } from '../../ui/basics.js';
 import { Choice } from '../../ui/choice.js';
 import { Copy } from '../../ui/copy.js';
+import { datasetName } from '../../ui/dataset-link.js';
 import { Prompt } from '../../ui/prompt.js';
 import { count, shortId } from '../../util/format.js';
 import { link, pageOf, route, setQuery } from '../../util/router.js';
@@ -74,9 +75,12 @@ function Request({ read, request, split }: RequestProps & { split?: SeedSplit | 
 function Value({ fact, dataset }: { fact: Fact; dataset: JobRequest['dataset'] }) {
   if (!dataset || !fact.pointer.endsWith('/dataset_id')) return <>{fact.value}</>;
   return (
-    <a href={link(['datasets', dataset.dataset_id])}>
-      {dataset.name ?? shortId(dataset.dataset_id)}, {count(dataset.num_rows)} rows
-    </a>
+    <>
+      <a href={link(['datasets', dataset.dataset_id])} title={dataset.dataset_id}>
+        {datasetName(dataset)}, {count(dataset.num_rows)} rows
+      </a>{' '}
+      <Copy text={dataset.dataset_id} label="Copy its id" />
+    </>
   );
 }
 

@@ -3,11 +3,12 @@ import { useState } from 'preact/hooks';
 import type { Answer } from '../../../../src/client/index.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { count, shortId } from '../../util/format.js';
+import { count } from '../../util/format.js';
 import { go, link, route, setQuery } from '../../util/router.js';
 import { Field, Loading, Panel, Problem, Time } from '../../ui/basics.js';
 import { ConfirmButton } from '../../ui/confirm.js';
 import { FormDialog } from '../../ui/form-dialog.js';
+import { datasetName } from '../../ui/dataset-link.js';
 import { CopyId } from '../../ui/copy.js';
 import { Heading } from '../../ui/heading.js';
 import { DatasetRows } from '../../ui/dataset-rows.js';
@@ -19,7 +20,7 @@ const pageSize = 20;
 export function DatasetPage({ id }: { id: string }) {
   const { data, error, reload } = useResource(id, (signal) => client.value.datasets.get(id, { signal }));
   if (!data) return error ? <Problem error={error} /> : <Loading />;
-  const title = data.name ?? shortId(id);
+  const title = datasetName(data);
   return (
     <>
       <div class="page-head job-head">

@@ -1,10 +1,11 @@
 import { signal } from '@preact/signals';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { count, shortId } from '../../util/format.js';
+import { count } from '../../util/format.js';
 import { link, route } from '../../util/router.js';
 import { Empty, Loading, Problem, Time } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
+import { datasetName } from '../../ui/dataset-link.js';
 import { DatasetPage } from './dataset.js';
 import { numbers, Table } from '../../ui/table.js';
 
@@ -49,7 +50,7 @@ function AllDatasets() {
             <tr key={id}>
               <td class="run-name">
                 <a class="row-link" dir="auto" href={link(['datasets', id])}>
-                  {name ?? shortId(id)}
+                  {datasetName({ dataset_id: id, name })}
                 </a>
               </td>
               <td class="number">{count(rows)}</td>

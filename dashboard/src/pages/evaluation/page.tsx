@@ -1,4 +1,6 @@
-import { count, words } from '../../util/format.js';
+import { unitOfView } from '../../../../src/core/jobs/unit.js';
+import { counted } from '../../../../src/core/math/words.js';
+import { words } from '../../util/format.js';
 import type { Named } from '../../data/first-reward.js';
 import { pageOf, route } from '../../util/router.js';
 import { ActionButton, Loading, Panel, Problem } from '../../ui/basics.js';
@@ -16,6 +18,7 @@ import { Figures } from './figures.js';
 import { Matrix } from './matrix.js';
 import { isActive } from '../../data/job.js';
 import type { Column, Evaluation } from '../../data/evaluation/types.js';
+import { DatasetLink } from '../../ui/dataset-link.js';
 import { RowsTab } from '../rows/tab.js';
 
 const tabs = ['overview', 'rows', 'beside', 'configuration'] as const;
@@ -85,10 +88,9 @@ function buttonOf(job: Evaluation) {
 }
 
 /** The mean reward; null: no row has one. */
-function firstOf({ summary, dataset }: Evaluation): Named | null {
-  const { mean_reward: mean, mean_reward_interval: interval, num_successful: rows } = summary;
-  const noun = dataset ? 'row' : 'seed';
-  const name = `Mean reward on ${count(rows)} ${rows === 1 ? noun : `${noun}s`}`;
+function firstOf(job: Evaluation): Named | null {
+  const { mean_reward: mean, mean_reward_interval: interval, num_successful: rows } = job.summary;
+  const name = `Mean reward on ${counted(rows, unitOfView(job))}`;
   return mean === null ? null : { name, reward: mean, interval, baseline: null };
 }
 
@@ -97,9 +99,12 @@ function Facts({ job: { dataset, candidate, env_name: name, container_url: conta
   return (
     <>
       {dataset ? (
-        <span title={dataset.dataset_id}>
-          {dataset.num_rows} rows, scorer {words(dataset.scorer)}
-        </span>
+        <>
+          <DatasetLink dataset={dataset} />
+          <span>
+            {counted(dataset.num_rows, 'row')}, scorer {words(dataset.scorer)}
+          </span>
+        </>
       ) : (
         <span>{name || container}</span>
       )}

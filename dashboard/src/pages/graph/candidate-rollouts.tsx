@@ -1,5 +1,6 @@
 import { useResource } from '../../data/resource.js';
-import { count, reward, words } from '../../util/format.js';
+import { count, reward } from '../../util/format.js';
+import { stageWords } from '../../util/search-words.js';
 import { here } from '../../util/router.js';
 import { Badge, Problem } from '../../ui/basics.js';
 import { VirtualList } from '../../ui/virtual-list.js';
@@ -43,7 +44,7 @@ function RolloutRow({ rollout }: { rollout: Rollout }) {
     <div class="graph-rollout">
       <a href={here({ trace: rollout.rollout_id })}>{rollout.task_id}</a>
       <span class="graph-reward">{reward(rollout.reward)}</span>
-      <span class="quiet">{words(rollout.stage)}</span>
+      <span class="quiet">{stageWords(rollout.stage)}</span>
       <span>{rollout.status !== 'succeeded' && <Badge status={rollout.status} />}</span>
       <span class="graph-feedback quiet" title={rollout.error ?? rollout.feedback ?? ''}>
         {rollout.error ?? rollout.feedback}

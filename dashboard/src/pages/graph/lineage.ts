@@ -22,7 +22,7 @@ export function editWords(edit: EditJson): string {
     case 'verify':
       return `check the answer of ${edit.step}`;
     case 'critique':
-      return `criticize and revise ${edit.step}`;
+      return `criticize and correct ${edit.step}`;
     case 'decompose':
       return `split ${edit.step} in two`;
     case 'vote':

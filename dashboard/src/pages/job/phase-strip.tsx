@@ -1,4 +1,5 @@
-import { phaseNames, progressInWords } from '../../../../src/core/jobs/phase.js';
+import { phaseName, progressInWords } from '../../../../src/core/jobs/phase.js';
+import { unitOfView } from '../../../../src/core/jobs/unit.js';
 import type { Job } from '../../data/job.js';
 
 type Phase = NonNullable<Job['progress']['phase']>;
@@ -8,6 +9,7 @@ type Name = Phase['name'];
 export function PhaseStrip({ job }: { job: Job }) {
   const { phase } = job.progress;
   const names = namesOf(job);
+  const unit = unitOfView(job);
   const current = phase ? names.indexOf(phase.name) : -1;
   return (
     <ol class="phases" aria-label="Phases">
@@ -22,7 +24,7 @@ export function PhaseStrip({ job }: { job: Job }) {
           class={`phase ${index < current ? 'phase-done' : index === current ? 'phase-now' : ''}`}
           aria-current={index === current ? 'step' : undefined}
         >
-          <strong>{phaseNames[name]}</strong>
+          <strong>{phaseName(name, unit)}</strong>
           {phase && index === current && <Now job={job} phase={phase} />}
         </li>
       ))}
@@ -35,7 +37,11 @@ function Now({ job, phase }: { job: Job; phase: Phase }) {
   return (
     <>
       <span>{progressInWords(phase, round)}</span>
-      <progress aria-label={`Answers of ${phaseNames[phase.name]}`} value={phase.done} max={Math.max(1, phase.total)} />
+      <progress
+        aria-label={`Answers of ${phaseName(phase.name, unitOfView(job))}`}
+        value={phase.done}
+        max={Math.max(1, phase.total)}
+      />
     </>
   );
 }

@@ -1,16 +1,19 @@
 import { guessColumns } from '../../../../src/core/prompts/columns.js';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Item } from '../../../../src/client/index.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { ago, count, shortId } from '../../util/format.js';
+import { count, shortId } from '../../util/format.js';
 import { ActionButton, Field, Panel, Problem } from '../../ui/basics.js';
+import { datasetOption } from '../../ui/dataset-link.js';
 import { DatasetRows } from '../../ui/dataset-rows.js';
-import { FactsOfData } from './data-facts.js';
+import { Fold } from '../../ui/fold.js';
+import { factWords, LabelBalance, Warnings } from './data-facts.js';
 import { typeOfRows, type Dataset } from './form/draft.js';
 import type { DataFacts } from './form/facts.js';
 import { replacements } from './form/original.js';
 import { change, draft } from './form/store.js';
+import { SourceChoice } from './kind-choice.js';
 import { readableFile } from './form/upload.js';
 
 const listed = 100;
@@ -34,26 +37,57 @@ export function DataPanel({
     setUploads(uploads + 1);
   };
   return (
-    <Panel title="1. Data">
-      <FileField key={replacements.value} onUpload={use} />
-      <KnownDatasets uploads={uploads} onChoose={use} />
-      <PastedRows onUpload={use} />
+    <Panel title="1. Data" aside={<SourceChoice />}>
+      <FileDrop key={replacements.value} onUpload={use}>
+        {(file) => (
+          <div class="form-data">
+            {file}
+            <KnownDatasets uploads={uploads} chosen={dataset} onChoose={use} />
+            {dataset && <Columns dataset={dataset} errorAt={errorAt} />}
+          </div>
+        )}
+      </FileDrop>
       <Problem error={error} />
-      {dataset && <Columns dataset={dataset} errorAt={errorAt} />}
-      {dataset && facts && <FactsOfData facts={facts} total={dataset.num_rows} />}
-      {dataset && <DatasetRows dataset={dataset} limit={previewed} />}
+      {dataset && facts && <Warnings facts={facts} total={dataset.num_rows} />}
+      <div class="form-folds">
+        {dataset && <Rows dataset={dataset} facts={facts} />}
+        <PastedRows onUpload={use} />
+      </div>
     </Panel>
   );
 }
 
-function KnownDatasets({ uploads, onChoose }: { uploads: number; onChoose: (dataset: Dataset) => void }) {
+/** The rows behind one line that says how many there are, and what they are like. */
+function Rows({ dataset, facts }: { dataset: Dataset; facts: DataFacts | undefined }) {
+  const total = dataset.num_rows;
+  return (
+    <Fold
+      summary={
+        <>
+          <strong>{count(total)} rows</strong>
+          {facts && <span class="quiet">{factWords(facts, total)}</span>}
+        </>
+      }
+    >
+      {() => (
+        <>
+          {facts && <LabelBalance labels={facts.labels} />}
+          <DatasetRows dataset={dataset} limit={previewed} />
+        </>
+      )}
+    </Fold>
+  );
+}
+
+function KnownDatasets(props: { uploads: number; chosen: Dataset | undefined; onChoose: (dataset: Dataset) => void }) {
+  const { uploads, chosen, onChoose } = props;
   const { data, error } = useResource(`datasets ${uploads}`, (signal) =>
     client.value.request('listDatasets', { query: { limit: listed }, signal }),
   );
   const { datasetId } = draft.value;
   const choose = (id: string) => {
-    const chosen = data?.data.find(({ dataset_id }) => dataset_id === id);
-    if (chosen) onChoose(chosen);
+    const next = data?.data.find(({ dataset_id }) => dataset_id === id);
+    if (next) onChoose(next);
   };
   const isListed = data?.data.some(({ dataset_id }) => dataset_id === datasetId) ?? false;
   return (
@@ -63,10 +97,12 @@ function KnownDatasets({ uploads, onChoose }: { uploads: number; onChoose: (data
           <option value="" disabled selected={datasetId === ''}>
             Choose …
           </option>
-          {datasetId !== '' && !isListed && <option value={datasetId}>{shortId(datasetId)}</option>}
+          {datasetId !== '' && !isListed && (
+            <option value={datasetId}>{chosen ? datasetOption(chosen) : shortId(datasetId)}</option>
+          )}
           {data?.data.map((each) => (
             <option key={each.dataset_id} value={each.dataset_id}>
-              {nameOf(each)}
+              {datasetOption(each)}
             </option>
           ))}
         </select>
@@ -76,13 +112,12 @@ function KnownDatasets({ uploads, onChoose }: { uploads: number; onChoose: (data
   );
 }
 
-function nameOf({ dataset_id: id, name, num_rows: rows, columns, created_at: at }: Item<'listDatasets'>): string {
-  if (name !== null) return `${name} · ${count(rows)} rows · ${ago(at)}`;
-  const names = columns.slice(0, 4).map(({ name }) => name);
-  return `${count(rows)} rows: ${names.join(', ')} · ${ago(at)} · ${shortId(id)}`;
-}
-
-function FileField({ onUpload }: { onUpload: (dataset: Dataset) => void }) {
+/** A place to drop a file, around the field that chooses one. */
+function FileDrop(props: {
+  onUpload: (dataset: Dataset) => void;
+  children: (field: ComponentChildren) => ComponentChildren;
+}) {
+  const { onUpload, children } = props;
   const [error, setError] = useState<unknown>(null);
   const [note, setNote] = useState<string | null>(null);
   const [isOver, setOver] = useState(false);
@@ -114,12 +149,11 @@ function FileField({ onUpload }: { onUpload: (dataset: Dataset) => void }) {
       onDragOver={onDragOver}
       onDragLeave={() => setOver(false)}
     >
-      <Field
-        label="Drop or choose a file"
-        hint="CSV with commas, semicolons or tabs, JSONL or JSON, up to 100 MiB. The first line of a CSV names the columns."
-      >
-        <input type="file" onChange={(event) => void upload(event.currentTarget.files?.[0])} />
-      </Field>
+      {children(
+        <Field label="Drop or choose a file" hint="CSV, JSONL or JSON, up to 100 MiB.">
+          <input type="file" onChange={(event) => void upload(event.currentTarget.files?.[0])} />
+        </Field>,
+      )}
       <Problem error={error} />
       {note && (
         <p class="note" role="status">
@@ -166,13 +200,13 @@ function Columns({ dataset, errorAt }: { dataset: Dataset; errorAt: (field: stri
     </select>
   );
   return (
-    <div class="form-pair">
-      <Field label="Input column" hint="{{input}} in the prompt stands for it." error={errorAt('/dataset/input')}>
+    <>
+      <Field label="Input column" hint="In the prompt: {{input}}." error={errorAt('/dataset/input')}>
         {select('input', input)}
       </Field>
       <Field label="Expected column" hint="The right answers." error={errorAt('/dataset/expected')}>
         {select('expected', expected)}
       </Field>
-    </div>
+    </>
   );
 }

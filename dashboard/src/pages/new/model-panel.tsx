@@ -52,14 +52,9 @@ export function ModelPanel({ errorAt }: { errorAt: (field: string) => string | u
 function LocalCard() {
   return (
     <div class="local-card">
-      <p>
-        <strong>local</strong> is built in: no key, no cost, nothing leaves this machine.
-      </p>
-      <p>
-        It can sort short texts into the labels that your prompt lists, by their words, and it gets better as a prompt
-        says which words belong to which label. It cannot write, reason or know facts. Use it to see how everything
-        works; take another model for answers that count.
-      </p>
+      <strong>local</strong> is built in: no key, no cost, nothing leaves this machine. It sorts short texts into the
+      labels that your prompt lists, by their words. It cannot write, reason or know facts: use it to see how everything
+      works, and another model for answers that count.
     </div>
   );
 }

@@ -80,6 +80,7 @@ export function NewRunPage() {
             error={at(prompt)}
             drafted={onRows ? guesses.prompt : undefined}
           />
+          <ModelPanel errorAt={at} />
           {onRows && (
             <Panel title="Score">
               <ScorerFields
@@ -90,7 +91,6 @@ export function NewRunPage() {
               {guesses.scorer?.type === draft.value.scorer.type && <GuessNote guess={guesses.scorer} />}
             </Panel>
           )}
-          <ModelPanel errorAt={at} />
           <TryPanel missing={missingToTry(draft.value)} tried={tried} onTried={setTried} />
           <BudgetPanel estimate={estimate.answer?.estimate} tried={tried?.answer ?? null} errorAt={at} />
           <RequestPanel request={request} />

@@ -1,5 +1,5 @@
 import { useId, useRef } from 'preact/hooks';
-import { ActionButton, Panel } from '../../ui/basics.js';
+import { Panel } from '../../ui/basics.js';
 import { isUnwritten, tellsAnswer, unknownPlaceholders, type PromptMessage } from './form/draft.js';
 import { original, replace } from './form/original.js';
 import { change, draft } from './form/store.js';
@@ -22,18 +22,27 @@ export function PromptPanel(props: {
     <Panel
       title="2. Prompt"
       aside={
-        drafted &&
-        !isUnwritten(draft.value) && (
+        <div class="actions">
+          {drafted && !isUnwritten(draft.value) && (
+            <button
+              type="button"
+              class="button button-small"
+              onClick={() =>
+                replace({ ...draft.value, messages: drafted, drafted: JSON.stringify(drafted) }, original.value)
+              }
+            >
+              Draft it from the columns
+            </button>
+          )}
           <button
             type="button"
             class="button button-small"
-            onClick={() =>
-              replace({ ...draft.value, messages: drafted, drafted: JSON.stringify(drafted) }, original.value)
-            }
+            disabled={messages.length >= 20}
+            onClick={() => change({ messages: [...messages, { role: 'user', content: '' }] })}
           >
-            Draft it from the columns
+            Add a message
           </button>
-        )
+        </div>
       }
     >
       <p class="quiet">
@@ -49,12 +58,6 @@ export function PromptPanel(props: {
           onRemove={messages.length > 1 ? () => change({ messages: messages.filter((_, n) => n !== at) }) : null}
         />
       ))}
-      <ActionButton
-        run={() => Promise.resolve(change({ messages: [...messages, { role: 'user', content: '' }] }))}
-        disabled={messages.length >= 20}
-      >
-        Add a message
-      </ActionButton>
       {unknown.length > 0 && (
         <p class="note" role="alert">
           {unknown.map((name) => `{{${name}}}`).join(', ')} {unknown.length === 1 ? 'is' : 'are'} no column of the data:
@@ -113,12 +116,7 @@ function MessageField(props: {
           </button>
         ))}
         {onRemove && (
-          <button
-            type="button"
-            class="button button-small bar-end"
-            aria-label={`Remove message ${at + 1}`}
-            onClick={onRemove}
-          >
+          <button type="button" class="button button-small" aria-label={`Remove message ${at + 1}`} onClick={onRemove}>
             Remove
           </button>
         )}

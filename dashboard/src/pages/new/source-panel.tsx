@@ -1,5 +1,6 @@
 import { Field, Panel } from '../../ui/basics.js';
 import { change, draft, type TextField } from './form/store.js';
+import { SourceChoice } from './kind-choice.js';
 
 /** The container of a run: your own server, which runs each instance and scores it. */
 export function ContainerPanel({ errorAt }: { errorAt: (field: string) => string | undefined }) {
@@ -18,7 +19,7 @@ export function ContainerPanel({ errorAt }: { errorAt: (field: string) => string
     </Field>
   );
   return (
-    <Panel title="1. Container">
+    <Panel title="1. Container" aside={<SourceChoice />}>
       {text(
         'containerUrl',
         'Address of the container',

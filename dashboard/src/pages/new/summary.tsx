@@ -79,9 +79,9 @@ function rangeText(cost: DryRun['estimate']['cost_usd']): string {
 
 function Split({ split: { train, evaluation, heldout } }: { split: NonNullable<DryRun['split']> }) {
   const parts = [
-    { name: 'train', rows: train.length, what: 'to learn from' },
-    { name: 'evaluation', rows: evaluation.length, what: 'to choose the best prompt' },
-    { name: 'held-out', rows: heldout.length, what: 'held-out, never seen, to prove it' },
+    { name: 'train', rows: train.length, what: 'train rows, to learn from' },
+    { name: 'evaluation', rows: evaluation.length, what: 'evaluation rows, to choose the best prompt' },
+    { name: 'held-out', rows: heldout.length, what: 'held-out rows, never seen, to prove it' },
   ];
   return (
     <>

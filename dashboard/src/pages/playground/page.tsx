@@ -59,8 +59,8 @@ export function PlaygroundPage() {
                 onChange={(ref) => setQuery({ deployment: ref || null })}
               />
               <DeploymentChoice
-                label="Beside it"
-                none="Nothing"
+                label="Compare with"
+                none="No other deployment"
                 {...{ deployments, value: beside }}
                 onChange={(ref) => setQuery({ beside: ref || null })}
               />

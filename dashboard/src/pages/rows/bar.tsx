@@ -5,6 +5,7 @@ import type { Row, RowsFilter, RowsSummary } from '../../data/rows/types.js';
 import { ownReview } from '../../data/reviews/reviews.js';
 import { ActionButton } from '../../ui/basics.js';
 import { Copy, copyText } from '../../ui/copy.js';
+import { DatasetLink } from '../../ui/dataset-link.js';
 import { count } from '../../util/format.js';
 import { go, link } from '../../util/router.js';
 import { change } from '../new/form/store.js';
@@ -82,8 +83,9 @@ function Made({ dataset }: { dataset: Dataset }) {
   };
   return (
     <span class="row-made" role="status">
-      Data set of {count(rows)} rows{corrected > 0 && `, ${count(corrected)} corrected`}
-      {leftOut > 0 && `, ${count(leftOut)} left out`}: <code>{id}</code> <Copy text={id} />
+      Data set <DatasetLink dataset={dataset} /> of {count(rows)} rows
+      {corrected > 0 && `, ${count(corrected)} corrected`}
+      {leftOut > 0 && `, ${count(leftOut)} left out`} <Copy text={id} label="Copy its id" />
       <button type="button" class="button button-small" onClick={start}>
         New run on it
       </button>

@@ -9,8 +9,8 @@ export function Groups(props: { summary: RowsSummary; filter: RowsFilter; hasBas
   const names = Object.entries(hasBaseline ? groupNames : groupNamesAlone) as [RowGroup, string][];
   const all = Object.values(summary.groups).reduce((sum, each) => sum + each, 0);
   const parts = [
-    ['false', 'Held out', summary.held_out],
-    ['true', 'Seen by the search', summary.seen],
+    ['false', 'Held-out rows', summary.held_out],
+    ['true', 'Train and evaluation rows', summary.seen],
   ] as const;
   return (
     <nav class="row-groups" aria-label="Groups of rows">

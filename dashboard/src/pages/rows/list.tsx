@@ -67,7 +67,7 @@ function RowLine(props: { jobId: string; list: RowList; index: number; hasBaseli
       {hasBaseline && <AnswerCell name="baseline" side={row.before} />}
       <AnswerCell name="winner" side={row.after} />
       <span role="cell" class="row-part quiet">
-        {hasBaseline ? (row.seen ? 'seen' : 'held out') : reward(row.after?.reward)}
+        {hasBaseline ? (row.seen ? 'seen' : 'held-out') : reward(row.after?.reward)}
       </span>
     </>
   );

@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useResource } from '../../data/resource.js';
 import { usePageList } from '../../data/page-list.js';
 import { rowsOf } from '../../data/rows/source.js';
@@ -35,10 +35,17 @@ export function RowsTab(props: {
     error,
     reload,
   } = useResource(`rows ${key}`, (signal) => source.summary(filter, signal), isLive ? pollMs : null);
+  const wasLive = useRef(isLive);
+  useEffect(() => {
+    // The last rows ended after the last poll.
+    if (wasLive.current && !isLive) void reload();
+    wasLive.current = isLive;
+  }, [isLive]);
   const list = usePageList<Row, RowsPage>(
     (after, signal) => source.page(filter, after, signal),
     key,
-    JSON.stringify(summary?.groups),
+    // Rows of a live job may have ended between the list and the summary.
+    summary || isLive ? JSON.stringify(summary?.groups ?? null) : null,
   );
   const state = list.state.value;
   const found = useLast(jobId, summary && state ? { ...summary, hasBaseline: state.hasBaseline } : undefined);

@@ -111,10 +111,10 @@ function Filters({ view }: { view: RunsView }) {
         value={view.group ?? ''}
         onChange={(event) => setQuery({ group: event.currentTarget.value || null })}
       >
-        <option value="">No groups</option>
-        <option value="dataset">By data set</option>
-        <option value="model">By model</option>
-        <option value="tag">By tag</option>
+        <option value="">In one list</option>
+        <option value="dataset">Grouped by data set</option>
+        <option value="model">Grouped by model</option>
+        <option value="tag">Grouped by tag</option>
       </select>
       <Check name="archived" label="Archived" isChecked={view.archived} />
       <Check

@@ -1,13 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import type { Run } from '../../data/run-types.js';
+import { signed } from '../../../../src/core/math/words.js';
 import { firstReward, firstRewardName } from '../../../../src/core/comparisons/first-reward.js';
 import { count, dollars, reward, shortId } from '../../util/format.js';
-import { here, link, pageOf, route, setQuery } from '../../util/router.js';
+import { here, pageOf, route, setQuery } from '../../util/router.js';
 import { Badge, StuckBadge, Tag, Time } from '../../ui/basics.js';
 import { nextSort, viewOf, type SortKey } from './address.js';
 import { GainCell } from './gain.js';
 import { scaleOf, type Scale } from './scale.js';
 import { isMarked, mark, markAll } from './marked.js';
+import { DatasetLink } from '../../ui/dataset-link.js';
 import { LiveLine } from '../../ui/health-strip.js';
 
 /** A line a run, with the gains of comparable ones on one axis. */
@@ -35,7 +37,12 @@ export function RunsTable({ runs, label = 'Runs' }: { runs: readonly Run[]; labe
             >
               Reward
             </SortHead>
-            <SortHead sortKey="gain" title="Winner minus baseline, on held-out rows, with its 95 % interval">
+            <SortHead
+              sortKey="gain"
+              kind="gain-head"
+              title="Winner minus baseline, on held-out rows, with its 95 % interval"
+              aside={scale && <AxisEnds {...scale} />}
+            >
               Gain
             </SortHead>
             <th class="on-wide">Data set</th>
@@ -65,8 +72,25 @@ export function RunsTable({ runs, label = 'Runs' }: { runs: readonly Run[]; labe
   );
 }
 
-function SortHead(props: { sortKey: SortKey; kind?: string; title?: string; children: ComponentChildren }) {
-  const { sortKey, kind = '', title, children } = props;
+/** The ends of the axis that the gains of a list share. */
+function AxisEnds({ reach }: Scale) {
+  return (
+    <span class="gain-ends quiet" title="The line of a gain begins and ends here: winner minus baseline">
+      <span>{signed(-reach)}</span>
+      <span>0</span>
+      <span>{signed(reach)}</span>
+    </span>
+  );
+}
+
+function SortHead(props: {
+  sortKey: SortKey;
+  kind?: string;
+  title?: string;
+  aside?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  const { sortKey, kind = '', title, aside, children } = props;
   const view = viewOf(route.value.query);
   const { key, isDescending } = view.sort;
   const isCurrent = key === sortKey;
@@ -76,6 +100,7 @@ function SortHead(props: { sortKey: SortKey; kind?: string; title?: string; chil
         {children}
         <span aria-hidden="true">{isCurrent ? (isDescending ? ' ↓' : ' ↑') : ''}</span>
       </button>
+      {aside}
     </th>
   );
 }
@@ -155,13 +180,5 @@ function RewardCell({ run }: { run: Run }) {
       <strong>{reward(first.reward)}</strong>
       {!isHeldOut && <abbr title={firstRewardName(first)}>*</abbr>}
     </td>
-  );
-}
-
-function DatasetLink({ dataset: { dataset_id: id, name, num_rows: rows } }: { dataset: NonNullable<Run['dataset']> }) {
-  return (
-    <a class="plain-link" href={link(['datasets', id])} title={`${count(rows)} rows, ${id}`}>
-      {name ?? `${count(rows)} rows`}
-    </a>
   );
 }

@@ -78,8 +78,8 @@ function CurveChart({ curve, axis, levels }: { curve: Curve; axis: Axis; levels:
 /** The series are those of `columnsOf`, in its order. */
 function optionsOf(axis: Axis, hasHeldout: boolean): ChartOptions {
   const heldout = [
-    line('Baseline, held out', 'warn', 1, { dash: [2, 3] }),
-    line('Winner, held out', 'good', 1.5, { dash: [2, 3] }),
+    line('Baseline, held-out rows', 'warn', 1, { dash: [2, 3] }),
+    line('Winner, held-out rows', 'good', 1.5, { dash: [2, 3] }),
   ];
   return {
     padding: [10, 14, 0, 0],

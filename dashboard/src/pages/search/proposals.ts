@@ -14,7 +14,7 @@ export function proposalFigures({ written, accepted, rejected, refused }: Propos
   const open = written - accepted - rejected;
   const parts = [
     [accepted, 'accepted'],
-    [rejected, 'not better on test rows'],
+    [rejected, 'not better on train rows'],
     [open, 'not tested'],
     ...refused.map(({ cause, count: refusals }) => [refusals, causes[cause]] as const),
   ] as const;

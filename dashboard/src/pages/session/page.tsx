@@ -2,6 +2,7 @@ import { useEventFold, useEventLog, type EventLog } from '../../data/event-log.j
 import { useResource } from '../../data/resource.js';
 import { route } from '../../util/router.js';
 import { Loading, Problem } from '../../ui/basics.js';
+import { DatasetLink } from '../../ui/dataset-link.js';
 import { EventList } from '../../ui/events/list.js';
 import { TraceFromAddress } from '../../ui/trace/from-address.js';
 import { currentTab, TabPanel, Tabs } from '../../ui/tabs.js';
@@ -23,6 +24,7 @@ import { firstOfSearch } from '../../data/first-reward.js';
 import { PromptTab } from './prompt-tab.js';
 import { SessionRows } from './rows-tab.js';
 import type { Results, Session } from '../../data/session/types.js';
+import { WinnerPanel } from './winner-panel.js';
 import { WhyTab } from './why/tab.js';
 
 const tabs = ['overview', 'rows', 'candidates', 'why', 'prompt', 'configuration', 'events'] as const;
@@ -63,7 +65,7 @@ export function SessionPage({ id }: { id: string }) {
         kind="session"
         log={log}
         first={firstOfSearch(session.data, results.data)}
-        facts={null}
+        facts={session.data.dataset && <DatasetLink dataset={session.data.dataset} />}
         actions={<Actions session={session.data} results={results.data} onDone={onDone} />}
       />
       <Problem error={session.error ?? results.error} />
@@ -116,6 +118,7 @@ function Overview({ session, results, log, onDone }: TabProps) {
     <>
       <SessionDiagnosis session={session} results={results} onDone={onDone} />
       <Figures job={session} results={results} curve={curve} proposals={results?.proposals} />
+      <WinnerPanel session={session} results={results} />
       <VerdictPanel status={session.status} results={results} />
       <CurvePanel curve={curve} points={curve.points} results={results} />
     </>

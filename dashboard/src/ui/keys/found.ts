@@ -1,5 +1,6 @@
 import { kindOf } from '../../../../src/core/jobs/kinds.js';
 import { client } from '../../data/client.js';
+import { datasetName } from '../dataset-link.js';
 import { shortId } from '../../util/format.js';
 import { link, pageOf } from '../../util/router.js';
 import { sections } from './sections.js';
@@ -38,7 +39,7 @@ export async function find(text: string, signal: AbortSignal): Promise<Target[]>
       .filter(({ dataset_id: id, name }) => contains(name ?? '', text) || contains(id, text))
       .slice(0, mostOfKind)
       .map(({ dataset_id: id, name }) => ({
-        name: name ?? shortId(id),
+        name: datasetName({ dataset_id: id, name }),
         kind: 'data set',
         href: link(['datasets', id]),
       })),

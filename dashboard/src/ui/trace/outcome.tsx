@@ -1,6 +1,7 @@
 import { jobKinds } from '../../../../src/core/jobs/kinds.js';
 import { kindOfJob } from '../../data/kinds.js';
-import { count, dollars, milliseconds, reward, shortId, words } from '../../util/format.js';
+import { count, dollars, milliseconds, reward, shortId } from '../../util/format.js';
+import { stageWords } from '../../util/search-words.js';
 import { pageOf } from '../../util/router.js';
 import { Badge, Stat, Stats, Time } from '../basics.js';
 import { Copy } from '../copy.js';
@@ -26,7 +27,7 @@ export function Outcome({ trace, onLeave }: { trace: Trace; onLeave: () => void 
         <Stat name="Reward">{reward(trace.reward)}</Stat>
         <Stat name={trace.task_id === undefined ? 'Row' : 'Task'}>{trace.task_id ?? trace.seed ?? '–'}</Stat>
         <Stat name="Stage">
-          {trace.stage === null ? '–' : words(trace.stage)}
+          {trace.stage === null ? '–' : stageWords(trace.stage)}
           {trace.generation !== null && isOfSearch(trace) && (
             <span class="stat-more"> generation {trace.generation}</span>
           )}

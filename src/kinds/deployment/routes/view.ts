@@ -92,7 +92,7 @@ export function completionUrls({ id, name }: { id: string; name: string }, publi
 }
 
 function gateView(
-  { spec: { gate, rows }, gate: found }: DeploymentRow,
+  { spec: { gate, rows }, gate: found, datasetName }: DeploymentRow,
   evaluation: OpenEvaluation | null,
 ): GateView | null {
   if (!gate) return null;
@@ -101,7 +101,7 @@ function gateView(
     seeds: gate.seeds.length,
     min_reward: gate.minReward,
     min_improvement: gate.minImprovement,
-    ...rowsView(rows),
+    ...rowsView(rows, datasetName),
     evaluation: evaluation && {
       job_id: evaluation.jobId,
       status: evaluation.status,

@@ -5,6 +5,7 @@ import type { DeploymentSpec } from '../../../core/jobs/spec.js';
 import type { DeploymentStatus } from '../contract/deployment.js';
 import type { DeploymentSettings } from '../contract/settings.js';
 import type { SnapshotContent } from '../contract/snapshot.js';
+import { datasetNameOf } from '../../../datasets/store/datasets.js';
 import type { ModelName } from '../../../core/retirements/lookup.js';
 import type { Tx } from '../../../platform/db/db.js';
 import { allModels } from './named-models.js';
@@ -44,6 +45,8 @@ export interface DeploymentRow extends Omit<Marks, 'name'>, Record<string, unkno
   /** Those that may answer its calls. */
   models: ModelName[];
   spec: DeploymentSpec;
+  /** Of the gate's data set; null: none. */
+  datasetName: string | null;
   settings: DeploymentSettings;
   gate: GateResult | null;
   previousId: string | null;
@@ -77,7 +80,7 @@ const error = `coalesce(j.error_details, case j.status when 'cancelled' then '${
 
 const registered = `d.version, d.reason, ${labelsOf('d')} as labels, ${keyOf('j.key_id')} as "createdBy"`;
 const columns = `d.id, d.org_id as "orgId", d.name, ${registered}, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
-  j.tags, j.metadata, j.notes, j.archived, j.spec, ${settingsOf('d')} as settings, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
+  j.tags, j.metadata, j.notes, j.archived, j.spec, ${datasetNameOf('j')} as "datasetName", ${settingsOf('d')} as settings, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
   j.completed_at as "completedAt", ${allModels} as models, ${error} as "errorDetails", j.stuck, j.warnings, ${webhookOf('j.id')} as webhook, j.workflow_id as "workflowId",
    (select s.content->'provenance' from snapshots s where s.org_id = d.org_id and s.id = d.snapshot_id) as provenance`;
 const tables = `deployments d join jobs j on j.id = d.id

@@ -51,7 +51,7 @@ function shared(job: Evaluation, deps: HttpDeps) {
     app_id: spec.appId,
     env_name: spec.container?.envName ?? '',
     container_url: spec.container?.url ?? null,
-    ...rowsView(spec.rows),
+    ...rowsView(spec.rows, job.datasetName),
     policy: { model: spec.policy.model, provider: spec.policy.provider },
     num_seeds: job.numSeeds,
   };

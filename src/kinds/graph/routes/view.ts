@@ -44,7 +44,7 @@ function graphSummary(job: GraphJob, deps: HttpDeps) {
     policy_models: spec.policies.map(({ model }) => model),
     verifier_mode: spec.verifier.type,
     num_tasks: spec.numTasks,
-    ...rowsView(spec.rows && { ...spec.rows, scorer: spec.verifier }),
+    ...rowsView(spec.rows && { ...spec.rows, scorer: spec.verifier }, job.datasetName),
     progress: {
       generation: seen.generation ?? 0,
       total_generations: seen.totalGenerations ?? spec.search.generations,

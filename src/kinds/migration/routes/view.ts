@@ -36,7 +36,7 @@ function summaryView(job: MigrationRow, deps: HttpDeps) {
     ...jobView(job, deps),
     deployment: spec.deploymentId,
     to: policyToSnapshot(spec.policy),
-    ...rowsView(spec.rows),
+    ...rowsView(spec.rows, job.datasetName),
     max_loss: spec.maxLoss,
     optimize: spec.optimize,
     max_cost_usd: spec.maxCostUsd,

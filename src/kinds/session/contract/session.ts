@@ -102,6 +102,10 @@ export const sessionResultsSchema = z.object({
   best_reward_interval: searchFields.best_reward_interval,
   best_candidate: candidateSchema.nullable(),
   best_prompt: z.object({ messages: z.array(messageSchema), reward: z.number().nullable() }).nullable(),
+  baseline_prompt: z
+    .object({ messages: z.array(messageSchema) })
+    .nullable()
+    .describe('The prompt before the search; null: it runs, best_prompt is the baseline, or nothing is known.'),
   shorter_prompt: shorterPromptSchema
     .nullable()
     .describe(

@@ -18,6 +18,7 @@ import { readHint } from '../../../jobs/store/suggestions.js';
 import type { SessionSpec } from '../../../core/jobs/spec.js';
 import { createCallParts } from '../../../rollouts/store/call-parts.js';
 import { resolveCall } from '../../../rollouts/store/calls.js';
+import { isTerminal } from '../../../core/jobs/status.js';
 import type { Tx } from '../../../platform/db/db.js';
 import type { JobRow, SessionHead } from '../../../jobs/store/jobs.js';
 import { readCandidates, readPrompt } from '../../../candidates/store/reads.js';
@@ -144,10 +145,13 @@ async function readResults(tx: Tx, job: JobRow<SessionHead>) {
   const { bestCandidateId } = job.projection;
   const candidates = await readCandidates(tx, job.jobId);
   const prompt = bestCandidateId ? await readPrompt(tx, job.jobId, bestCandidateId) : null;
+  const baselineId = candidates.find(({ leverVersion }) => leverVersion === 0)?.id;
+  const hasChanged = isTerminal(job.status) && baselineId !== undefined && baselineId !== bestCandidateId;
   const usage = await readUsage(tx, job.jobId);
   return {
     candidates,
     prompt,
+    baseline: hasChanged ? await readPrompt(tx, job.jobId, baselineId) : null,
     shorter: await readShorterPrompt(tx, job.jobId, candidates, prompt),
     telemetry: await readTelemetry(tx, job),
     usage,

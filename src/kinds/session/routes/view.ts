@@ -57,7 +57,7 @@ function sessionSummary(job: Session, deps: HttpDeps) {
     algorithm: spec.search.algorithm,
     correlation_id: job.correlationId,
     container_url: spec.container?.url ?? null,
-    ...rowsView(spec.rows),
+    ...rowsView(spec.rows, job.datasetName),
     policy: { model: spec.policy.model, provider: spec.policy.provider },
     progress: {
       generation: seen.generation ?? 0,
@@ -121,6 +121,8 @@ export function sessionResults(
     usage: Usage;
     agreement: JudgeAgreement;
     prompt: Prompt | null;
+    /** null: not shown. */
+    baseline: Prompt | null;
     shorter: z.output<typeof sessionResultsSchema>['shorter_prompt'];
     found: Pick<z.output<typeof sessionResultsSchema>, 'diagnosis' | 'proposals'>;
   },
@@ -134,6 +136,7 @@ export function sessionResults(
     best_reward_interval,
     best_candidate: best(job, candidates),
     shorter_prompt: read.shorter,
+    baseline_prompt: read.baseline?.messages ? { messages: rendered(read.baseline) } : null,
     best_prompt: read.prompt?.messages ? { messages: rendered(read.prompt), reward } : null,
     stopped_by: job.stoppedBy,
     error: job.errorDetails?.message ?? null,

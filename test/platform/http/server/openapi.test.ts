@@ -38,7 +38,10 @@ let document: {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Record<string, unknown>> & { Event: { anyOf: { $ref: string }[] } } };
 };
+let head: number;
 beforeAll(async () => {
+  // Before any GET: both make the document at the first request.
+  head = (await http.app.inject({ method: 'HEAD', url: '/openapi.json' })).statusCode;
   document = (await http.call('GET', '/openapi.json')).body;
 });
 
@@ -51,6 +54,10 @@ const bodyOf = (path: string, method = 'post') =>
   document.paths[path]![method]!.requestBody!.content['application/json']!.schema;
 
 describe('/openapi.json', () => {
+  test('answers HEAD as GET, without the document', () => {
+    expect(head).toBe(200);
+  });
+
   test('is OpenAPI 3.1 and has every route of the service', () => {
     expect(document.openapi).toBe('3.1.0');
     const documented = new Set(operations().map(({ name }) => name));

@@ -1,7 +1,8 @@
 import { guessColumns } from '../../../../../src/core/prompts/columns.js';
 import { client } from '../../../data/client.js';
 import { useResource } from '../../../data/resource.js';
-import { ago, count, shortId } from '../../../util/format.js';
+import { datasetOption } from '../../../ui/dataset-link.js';
+import { shortId } from '../../../util/format.js';
 import { Field, Problem } from '../../../ui/basics.js';
 import type { DeployDraft } from './draft.js';
 
@@ -42,9 +43,9 @@ export function DatasetFields(props: {
             Choose …
           </option>
           {draft.datasetId !== '' && !isListed && <option value={draft.datasetId}>{shortId(draft.datasetId)}</option>}
-          {data?.data.map(({ dataset_id: id, num_rows: rows, created_at: at }) => (
-            <option key={id} value={id}>
-              {`${count(rows)} rows: ${namesOf(id).slice(0, 4).join(', ')} · ${ago(at)} · ${shortId(id)}`}
+          {data?.data.map((each) => (
+            <option key={each.dataset_id} value={each.dataset_id}>
+              {datasetOption(each)}
             </option>
           ))}
         </select>

@@ -1,4 +1,6 @@
+import { useState } from 'preact/hooks';
 import { all, type Answer } from '../../../../../src/client/index.js';
+import { isActive } from '../../../data/job.js';
 import { client } from '../../../data/client.js';
 import { useResource } from '../../../data/resource.js';
 import { ActionButton, Badge, Panel, Problem, Time } from '../../../ui/basics.js';
@@ -7,13 +9,16 @@ import { pageOf } from '../../../util/router.js';
 import { VerdictBadge } from '../../checkup/verdict-badge.js';
 
 type Schedule = Answer<'getSchedule'>;
+type Checkup = Answer<'getCheckup'>;
 
-const pollMs = 5_000;
+/** While a run of a schedule is open; before, the page reads again when one is due. */
+const pollMs = { open: 5_000, idle: 60_000 };
 const shownCheckups = 5;
 const shownRuns = 5;
 
 /** The latest checkups of a name, and its schedules. */
 export function CheckupsPanel({ name }: { name: string }) {
+  const [againMs, setAgainMs] = useState(pollMs.open);
   const load = async (signal: AbortSignal) => {
     const [{ data: found }, schedules] = await Promise.all([
       // The query takes a part of a name.
@@ -21,12 +26,14 @@ export function CheckupsPanel({ name }: { name: string }) {
       all(client.value.deployments.handle(name).schedules({}, { signal })),
     ]);
     const ids = schedules.map(({ schedule_id: id }) => id);
-    return {
+    const read = {
       checkups: found.filter((checkup) => checkup.name === name).slice(0, shownCheckups),
       schedules: await Promise.all(ids.map((id) => client.value.schedules.handle(id).get({ signal }))),
     };
+    setAgainMs(nextReadMs(read, Date.now()));
+    return read;
   };
-  const { data, error, reload } = useResource(`checkups ${name}`, load, pollMs);
+  const { data, error, reload } = useResource(`checkups ${name}`, load, againMs);
   if (!error && (data === undefined || data.checkups.length + data.schedules.length === 0)) return null;
   return (
     <Panel title="Checkups">
@@ -44,6 +51,19 @@ export function CheckupsPanel({ name }: { name: string }) {
       ))}
     </Panel>
   );
+}
+
+/** Until the next read: soon while a run is undecided or a checkup runs, else when a run is due. */
+function nextReadMs(
+  { checkups, schedules }: { checkups: { status: Checkup['status'] }[]; schedules: Schedule[] },
+  nowMs: number,
+): number {
+  const isOpen =
+    checkups.some(({ status }) => isActive(status)) ||
+    schedules.some(({ last_runs: runs }) => runs.some(({ outcome }) => outcome === null));
+  if (isOpen) return pollMs.open;
+  const due = schedules.flatMap(({ next_run_at: at }) => (at === null ? [] : [Date.parse(at) - nowMs]));
+  return Math.max(pollMs.open, Math.min(pollMs.idle, ...due));
 }
 
 function ScheduleItem({ schedule, onChange }: { schedule: Schedule; onChange: () => Promise<void> }) {

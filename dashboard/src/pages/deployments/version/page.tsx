@@ -1,3 +1,4 @@
+import { DatasetLink } from '../../../ui/dataset-link.js';
 import { shortId } from '../../../util/format.js';
 import { link, pageOf } from '../../../util/router.js';
 import { Badge, Loading, Panel, Problem, Time } from '../../../ui/basics.js';
@@ -58,7 +59,9 @@ export function DeploymentPage({ id }: { id: string }) {
   );
 }
 
-const isCallable = ({ status }: Deployment) => status === 'ready' || status === 'rolling_out';
+/** Whether calls come: an archived version that its name no longer serves is read once. */
+const isCallable = ({ status, live, archived }: Deployment) =>
+  status === 'rolling_out' || (status === 'ready' && (live || !archived));
 
 function Head({ deployment, onChange }: { deployment: Deployment; onChange: () => Promise<void> }) {
   const {
@@ -118,7 +121,7 @@ function GatePanel({ deployment: { gate } }: { deployment: Deployment }) {
             {gate.incumbent && <a href={pageOf(gate.incumbent.job_id)}>Evaluation of the one before</a>}
             {gate.dataset && (
               <span class="quiet">
-                {gate.dataset.num_rows} rows, scorer {gate.dataset.scorer}
+                <DatasetLink dataset={gate.dataset} />, {gate.dataset.num_rows} rows, scorer {gate.dataset.scorer}
               </span>
             )}
           </p>

@@ -5,6 +5,7 @@ import { useResource } from '../../../data/resource.js';
 import { ownReview } from '../../../data/reviews/reviews.js';
 import { ActionButton, Loading, Panel, Problem } from '../../../ui/basics.js';
 import { Copy } from '../../../ui/copy.js';
+import { DatasetLink } from '../../../ui/dataset-link.js';
 import { ReviewMark } from '../../../ui/review/mark.js';
 import { ReviewPanel } from '../../../ui/review/panel.js';
 import { answerOf, messagesOf } from '../../../ui/trace/messages.js';
@@ -100,7 +101,8 @@ function QueueBar({ id, items, done, all }: { id: string; items: Item[]; done: n
       {done > 0 && <ActionButton run={make}>Make a data set of the reviewed</ActionButton>}
       {made && (
         <span class="row-made" role="status">
-          Data set of {count(made.num_rows)} rows: <code>{made.dataset_id}</code> <Copy text={made.dataset_id} />
+          Data set <DatasetLink dataset={made} /> of {count(made.num_rows)} rows{' '}
+          <Copy text={made.dataset_id} label="Copy its id" />
         </span>
       )}
     </div>

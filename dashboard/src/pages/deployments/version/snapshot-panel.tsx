@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks';
 import { PromptLinks } from '../../job/candidate-links.js';
 import { demosPart } from '../../../../../src/core/jobs/ids.js';
-import { demoText, promptChanges, sentenceEdits } from '../../../../../src/core/prompts/changes/changes.js';
-import { wordPieces } from '../../../../../src/core/prompts/changes/words.js';
-import { componentTexts } from '../../../../../src/core/prompts/components.js';
+import { demoText, sentenceEdits } from '../../../../../src/core/prompts/changes/changes.js';
+import { editsOfPrompt, withWords } from '../../../ui/changes/edits.js';
 import { EditList, type ListedEdit } from '../../../ui/changes/edit-list.js';
 import { client } from '../../../data/client.js';
 import { useResource } from '../../../data/resource.js';
@@ -107,13 +106,8 @@ function Demos({ demos }: { demos: Extract<Snapshot, { kind: 'messages' }>['demo
 type Messages = Extract<Snapshot, { kind: 'messages' }>;
 
 function listedEdits(before: Messages, after: Messages): ListedEdit[] {
-  const textsOf = ({ messages }: Messages) => new Map(Object.entries(componentTexts(messages)));
-  const { edits } = promptChanges(textsOf(before), textsOf(after));
   const ofDemos = sentenceEdits(demosPart, before.demos.map(demoText), after.demos.map(demoText));
-  return [...edits, ...ofDemos].map((edit) => ({
-    ...edit,
-    words: edit.kind === 'changed' ? wordPieces(edit.before!, edit.after!) : null,
-  }));
+  return [...editsOfPrompt(before.messages, after.messages), ...withWords(ofDemos)];
 }
 
 /** Prompts by sentences; the parts that are no texts of a model as unified diffs. */

@@ -1,4 +1,5 @@
-import { count, reward, words } from '../../../util/format.js';
+import { count, reward } from '../../../util/format.js';
+import { approachWords } from '../../../util/search-words.js';
 import { here } from '../../../util/router.js';
 import { CopyId } from '../../../ui/copy.js';
 import { UnseenRows } from '../../../ui/charts/interval-bar.js';
@@ -18,7 +19,7 @@ export function CandidateSummary(props: { candidate: CandidateDetail; job: Searc
         <Badge status={outcome} />
         {candidate.is_baseline && <Tag>baseline</Tag>}
         {'is_given' in candidate && candidate.is_given && <Tag>written by a person</Tag>}
-        {candidate.reflection?.approach && <Tag>{words(candidate.reflection.approach)}</Tag>}
+        {candidate.reflection?.approach && <Tag>{approachWords[candidate.reflection.approach]}</Tag>}
         <CopyId id={candidate.candidate_id} />
         <span class="quiet">generation {candidate.generation}</span>
         {candidate.parent_ids.length > 0 && (

@@ -18,7 +18,7 @@ const columnsOf = (job: SearchJob): ColumnHead[] => [
   { key: 'number', name: 'Candidate' },
   { key: 'generation', name: 'Gen', isNumber: true, title: 'Generation: the round of the search' },
   { key: 'status', name: 'Status' },
-  { key: null, name: 'Held out', isNumber: true, title: 'Reward on held-out rows, of the winner and the baseline' },
+  { key: null, name: 'Held-out', isNumber: true, title: 'Reward on held-out rows, of the winner and the baseline' },
   { key: 'reward', name: 'Estimate', isNumber: true, title: estimateName(job) },
   { key: 'estimate', name: 'At acceptance', isNumber: true, title: 'The estimate when it was accepted' },
   { key: 'avg_reward', name: 'All answers', isNumber: true, title: 'Mean over all its answers, tests included' },

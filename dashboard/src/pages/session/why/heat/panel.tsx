@@ -17,7 +17,7 @@ const rowsNames: Record<Rows, string> = {
   all: 'All rows',
   train: 'Train',
   evaluation: 'Evaluation',
-  heldout: 'Held out',
+  heldout: 'Held-out',
 };
 
 /** What each candidate scored on each row. */

@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { AlignedData } from 'uplot';
 import { count, dollars, milliseconds, reward, unknown } from '../../../../util/format.js';
+import { stageWords } from '../../../../util/search-words.js';
 import { rewardRange } from '../../../../util/axis.js';
 import { Empty, Panel } from '../../../../ui/basics.js';
 import { Chart, type ChartOptions } from '../../../../ui/charts/chart.js';
@@ -118,7 +119,7 @@ function optionsOf({ say, lines, range }: Small, latest: { frames: readonly Sens
   const frameAt = (index: number | null) => {
     const at = index ?? latest.frames.length - 1;
     const frame = latest.frames[at];
-    return frame ? `${at + 1}: ${numberOf(frame.candidate_id)} ${frame.stage}` : unknown;
+    return frame ? `${at + 1}: ${numberOf(frame.candidate_id)} ${stageWords(frame.stage)}` : unknown;
   };
   return {
     padding: [8, 10, 0, 0],

@@ -1,0 +1,73 @@
+import { beforeAll, expect } from '@jest/globals';
+import type { Page, Request } from 'playwright-core';
+import { browserOfFile } from '../support/browser.js';
+import { findChromium } from '../support/chromium.js';
+import { createDashboardJobs, type DashboardJobs } from '../support/dashboard-jobs.js';
+import { pathOf } from '../support/jobs-over-http.js';
+import { serviceOfFile } from '../support/service-of-file.js';
+import { until } from '../support/until.js';
+
+// No page asks again for what has ended: only the health of the service is read, for the header.
+
+const on = serviceOfFile();
+const { test, open } = browserOfFile();
+
+const [settledMs, watchedMs] = [1_500, 4_000];
+const shared = '/api/v1/health';
+
+let jobs: DashboardJobs;
+let candidate: string;
+
+beforeAll(async () => {
+  if (findChromium() === undefined) return;
+  jobs = await createDashboardJobs(on.service);
+  const { api } = on.service;
+  const { data } = await api.call<{ data: { candidate_id: string }[] }>('GET', `${pathOf(jobs.session)}/candidates`);
+  candidate = data.at(-1)!.candidate_id;
+  await api.call('PATCH', `/api/harbor/deployments/${jobs.versions[0]}`, { archived: true });
+}, 240_000);
+
+const [a, b] = [() => jobs.evaluations[0], () => jobs.evaluations[1]];
+const tabs = ['overview', 'rows', 'candidates', 'why', 'prompt', 'configuration', 'events'];
+const views: [string, () => string][] = [
+  ...tabs.map((tab): [string, () => string] => [`session, ${tab}`, () => `sessions/${jobs.session}?tab=${tab}`]),
+  ['session, candidate', () => `sessions/${jobs.session}?candidate=${candidate}`],
+  ...['overview', 'rows', 'beside', 'configuration'].map((tab): [string, () => string] => [
+    `evaluation, ${tab}`,
+    () => `evaluations/${a()}?tab=${tab}`,
+  ]),
+  ...['overview', 'rows', 'candidates', 'graph', 'configuration', 'events'].map((tab): [string, () => string] => [
+    `graph, ${tab}`,
+    () => `graphs/${jobs.graph}?tab=${tab}`,
+  ]),
+  ['compare', () => `compare?ids=${a()},${b()}`],
+  ['review', () => `sessions/${jobs.session}?tab=rows&row=0`],
+  ['data sets', () => 'datasets'],
+  ['archived deployment', () => `deployments/${jobs.versions[0]}`],
+];
+
+/** API requests of a page, by method and path; streams of events end with their job. */
+function watch(page: Page): { method: string; path: string; at: number }[] {
+  const asked: { method: string; path: string; at: number }[] = [];
+  page.on('request', (request: Request) => {
+    const { pathname, search } = new URL(request.url());
+    if (pathname.startsWith('/api/') && pathname !== shared)
+      asked.push({ method: request.method(), path: pathname + search, at: Date.now() });
+  });
+  return asked;
+}
+
+test.each(views)('no polling of what has ended: %s', async (_, fragment) => {
+  const page = await open(on.service, '#/new');
+  const asked = watch(page);
+  await page.goto(`${on.service.url}/#/${fragment()}`);
+  await until('the page has settled', () =>
+    Promise.resolve(asked.length > 0 && Date.now() - asked.at(-1)!.at > settledMs),
+  );
+  const read = asked.splice(0);
+  await page.waitForTimeout(watchedMs);
+  expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+  // The first page of a list, and the summary beside it, are read once.
+  const rows = read.filter(({ path }) => /\/rows(?:\/summary)?(?:\?|$)/.test(path)).map(({ path }) => path);
+  expect(rows).toEqual([...new Set(rows)]);
+});
