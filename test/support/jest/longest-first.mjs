@@ -1,17 +1,29 @@
 import Sequencer from '@jest/test-sequencer';
 
-/**
- * Folders of files that wait most of their time, for jobs and processes, longest first: whole
- * services, some killed and restarted.
- */
-const waiting = ['kill', 'cli', 'dashboard', 'e2e', 'chaos', 'states', 'platform/temporal', 'replay', 'scripts'];
+/** Where files wait most of their time, for jobs and processes, longest first. */
+const waiting = [
+  'kill/',
+  'cli/commands',
+  'cli/mcp',
+  'e2e/',
+  'dashboard/absence',
+  'dashboard/keyboard',
+  'chaos/',
+  'states/',
+  'client/',
+  'replay/',
+  'cli/rollout',
+  'scripts/',
+  'platform/embedded/',
+  'platform/temporal/',
+];
 
 /** Files that compute, for one that waits: the two together keep the processors busy. */
 const computingForOne = 4;
 
 const rankOf = ({ path }) => {
   if (path.endsWith('.long.test.ts')) return 0;
-  const index = waiting.findIndex((folder) => path.includes(`/test/${folder}/`));
+  const index = waiting.findIndex((start) => path.includes(`/test/${start}`));
   return index < 0 ? Infinity : index + 1;
 };
 
