@@ -183,11 +183,22 @@ function packageOf(module: string): string {
     .join('/');
 }
 
+const trees = new Map<string, ts.SourceFile>();
+
+/** The syntax tree of a file, parsed once for all rules. */
+function treeOf(file: string, text: string): ts.SourceFile {
+  const known = trees.get(file);
+  if (known?.text === text) return known;
+  const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  trees.set(file, tree);
+  return tree;
+}
+
 /** The table's violations in a file, one line each. */
 function violations(file: string, text: string): string[] {
   const part = partOf(byRole(file));
   if (part === undefined) return [`${file} belongs to no part of the table of architecture.test.ts`];
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const source = treeOf(file, text);
   const rule = rules[part]!;
   const found = arrows(source).flatMap(({ module, typeOnly, line }) => {
     const at = `${file}:${line}`;
@@ -370,7 +381,7 @@ type ImportGraph = Map<string, Map<string, string[]>>;
 function importGraph(sources: Sources, nodeOf: (file: string) => string, which: 'values' | 'all'): ImportGraph {
   const all: ImportGraph = new Map();
   for (const [file, text] of sources) {
-    const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+    const source = treeOf(file, text);
     for (const arrow of arrows(source)) {
       if ((arrow.typeOnly && which === 'values') || !arrow.module.startsWith('.')) continue;
       const from = nodeOf(file);
@@ -415,7 +426,7 @@ const mostLines = 80;
 
 /** Functions above the limit, as file, first line and number of lines. */
 function longFunctions(file: string, text: string): string[] {
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const source = treeOf(file, text);
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
     const lineAt = (position: number) => source.getLineAndCharacterOfPosition(position).line + 1;

@@ -19,10 +19,10 @@ async function startErrors(): Promise<(abstract new (...args: never[]) => Error)
 }
 
 /**
- * Says why a command ends and ends it: a user's mistake in one line, an internal error with its
- * stack. `isLogged`: as an entry of the log, in JSON.
+ * Says why a command ends: a user's mistake in one line, an internal error with its stack.
+ * `isLogged`: as an entry of the log, in JSON. Returns the exit code.
  */
-export async function explain(error: unknown, isLogged: boolean): Promise<never> {
+export async function explain(error: unknown, isLogged: boolean): Promise<number> {
   const say = (message: string, cause?: unknown) => {
     const line = `ratchet: ${message}`;
     if (isLogged) logEnd(line, cause);
@@ -34,11 +34,11 @@ export async function explain(error: unknown, isLogged: boolean): Promise<never>
   if (isOf(known) || isOf(await startErrors())) {
     say((error as Error).message);
     if (isUnreachable(error)) note('Jobs go on with the service: "ratchet watch ID" follows one.');
-    process.exit(error instanceof ConfigError ? 2 : error instanceof StartupError ? error.exitCode : 1);
+    return error instanceof ConfigError ? 2 : error instanceof StartupError ? error.exitCode : 1;
   }
   const message = error instanceof Error ? error.message : String(error);
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE')
     say(`${message}: the port is in use; set PORT to another port, or to 0 for a free one.`);
   else say(message, error);
-  process.exit(1);
+  return 1;
 }

@@ -1,24 +1,16 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { asProcess, ratchet } from '../support/command-line.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { rowsBaseline, startRowsWorld } from '../support/worlds/rows.js';
-
-const root = join(import.meta.dirname, '../..');
 
 /** Options of a task on the files of the folder; the second has neither prompt nor model. */
 export const files40 = ['--data', 'rows.jsonl', '--input', 'question', '--expected', 'answer'];
 export const task = [...files40, '--model', 'fake/policy'];
 
-export interface Ended {
-  code: number | null;
-  out: string;
-  err: string;
-}
-
-/** The built command line on a service with a world of rows, in a folder with a task of 40 rows. */
+/** The command line on a service with a world of rows, in a folder with a task of 40 rows. */
 export function commandOfFile() {
   const on = serviceOfFile(() => startRowsWorld());
   let folder: string;
@@ -31,22 +23,20 @@ export function commandOfFile() {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  function run(args: string[], key: object, input = ''): Promise<Ended> {
-    const command = [join(root, 'dist/src/cli/ratchet.js'), ...args];
-    const env = { ...process.env, RATCHET_URL: on.service.url, ...key };
-    return new Promise((resolve) => {
-      const child = execFile(process.execPath, command, { cwd: folder, env }, (_error, out, err) => {
-        resolve({ code: child.exitCode, out, err });
-      });
-      child.stdin!.end(input);
-    });
-  }
+  const place = (key: Record<string, string>, input?: string) => ({
+    cwd: folder,
+    env: { RATCHET_URL: on.service.url, ...key },
+    ...(input !== undefined && { input }),
+  });
+  const own = () => place({ RATCHET_API_KEY: on.service.apiKey });
 
   return {
     on,
-    run,
+    run: (args: string[], key: Record<string, string>, input?: string) => ratchet(args, place(key, input)),
     /** Runs a command with the key of the tests. */
-    ratchet: (...args: string[]) => run(args, { RATCHET_API_KEY: on.service.apiKey }),
+    ratchet: (...args: string[]) => ratchet(args, own()),
+    /** Runs the command of the build, as a process. */
+    built: (...args: string[]) => asProcess(args, own()),
     path: (name: string) => join(folder, name),
     written: (name: string) => readFile(join(folder, name), 'utf8'),
   };

@@ -9,7 +9,7 @@ import type { Evaluation } from '../support/jobs-over-http.js';
 import { until } from '../support/until.js';
 import { commandOfFile, files40, task } from './command-of-file.js';
 
-const { on, ratchet, run, path, written } = commandOfFile();
+const { on, built, ratchet, run, path, written } = commandOfFile();
 const container = containersOfEachTest();
 
 test('try prints the answers to a few rows, and starts no run', async () => {
@@ -43,7 +43,7 @@ describe('optimize', () => {
       await writeFile(path('teams.txt'), `Name the team.\n\nLabels: ${Object.values(teams).join(', ')}\n`);
       const files = ['--data', 'teams.jsonl', '--prompt', 'teams.txt', '--out', 'better.txt', '--heldout', '6'];
       const calls = on.world.model.requests.length;
-      const { code, out, err } = await ratchet('optimize', ...files);
+      const { code, out, err } = await built('optimize', ...files);
       expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('6 held-out rows') });
       expect(out).toMatch(
         /^Better on 6 held-out rows: 0\.\d+ -> 1\.000 \(unseen rows: 0\.541 to 1\.000\); 95 %: difference \+0\.\d+ to /m,
@@ -109,26 +109,21 @@ describe('optimize', () => {
     expect(err.match(/not found/g)).toHaveLength(1);
   }, 60_000);
 
-  test.each(
-    someOf<[string, string[], number, string]>(
-      [
-        ['a file that is not there', ['optimize', '--data', 'none.jsonl', '--prompt', 'prompt.txt'], 2, 'none.jsonl'],
-        ['a budget that is no number', ['optimize', '--budget', 'many'], 2, 'whole number'],
-        ['an unknown job', ['results', 'x'], 2, 'no id of a job'],
-        [
-          'a column that is not there',
-          ['eval', '--data', 'rows.jsonl', '--prompt', 'prompt.txt'],
-          2,
-          '"question", "answer"',
-        ],
-        ['no data', ['optimize', '--prompt', 'prompt.txt'], 2, '--data'],
-        ['no prompt', ['optimize', '--data', 'rows.jsonl'], 2, '--prompt'],
-        ['a file of another kind', ['optimize', '--data', 'prompt.txt', '--prompt', 'prompt.txt'], 2, '.jsonl'],
-        ['a list as the scorer', ['eval', '--data', 'rows.jsonl', '--scorer', 'list.json'], 2, 'list.json'],
-      ],
-      4,
-    ),
-  )(
+  test.each<[string, string[], number, string]>([
+    ['a file that is not there', ['optimize', '--data', 'none.jsonl', '--prompt', 'prompt.txt'], 2, 'none.jsonl'],
+    ['a budget that is no number', ['optimize', '--budget', 'many'], 2, 'whole number'],
+    ['an unknown job', ['results', 'x'], 2, 'no id of a job'],
+    [
+      'a column that is not there',
+      ['eval', '--data', 'rows.jsonl', '--prompt', 'prompt.txt'],
+      2,
+      '"question", "answer"',
+    ],
+    ['no data', ['optimize', '--prompt', 'prompt.txt'], 2, '--data'],
+    ['no prompt', ['optimize', '--data', 'rows.jsonl'], 2, '--prompt'],
+    ['a file of another kind', ['optimize', '--data', 'prompt.txt', '--prompt', 'prompt.txt'], 2, '.jsonl'],
+    ['a list as the scorer', ['eval', '--data', 'rows.jsonl', '--scorer', 'list.json'], 2, 'list.json'],
+  ])(
     'with %s says what is wrong',
     async (_, args, code, message) => {
       const ended = await ratchet(...args);
@@ -284,18 +279,13 @@ describe('deploy', () => {
     expect(choices[0]!.message.content).toBe('No rule.');
   }, 60_000);
 
-  test.each(
-    someOf<[string, string[], number, string]>(
-      [
-        ['a placeholder inside a text', ['template.txt', '--name', 'x'], 2, '{{question}}'],
-        ['an unknown session', [`ses_${'0'.repeat(32)}`, '--name', 'x'], 1, '422'],
-        ['no name', ['prompt.txt'], 2, '--name'],
-        ['a file that is not there', ['none.txt', '--name', 'x'], 2, 'none.txt'],
-        ['an evaluation', [`evl_${'0'.repeat(32)}`, '--name', 'x'], 2, 'no session'],
-      ],
-      2,
-    ),
-  )(
+  test.each<[string, string[], number, string]>([
+    ['a placeholder inside a text', ['template.txt', '--name', 'x'], 2, '{{question}}'],
+    ['an unknown session', [`ses_${'0'.repeat(32)}`, '--name', 'x'], 1, '422'],
+    ['no name', ['prompt.txt'], 2, '--name'],
+    ['a file that is not there', ['none.txt', '--name', 'x'], 2, 'none.txt'],
+    ['an evaluation', [`evl_${'0'.repeat(32)}`, '--name', 'x'], 2, 'no session'],
+  ])(
     'with %s says what is wrong',
     async (_, args, code, message) => {
       await writeFile(path('template.txt'), 'Answer {{question}}.');

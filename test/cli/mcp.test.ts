@@ -200,17 +200,13 @@ test('nor do ratchet.json and a promptfoo file name one, or are one', async () =
   const inner = join(folder, 'inner');
   mkdirSync(inner);
   writeFileSync(join(inner, 'prompt.txt'), rowsBaseline);
+  const others = await new Tools(folder, environment(), ['--folder', 'inner']).connect();
   const failure = async (project: object | string, files: Record<string, string> = {}) => {
     rmSync(join(inner, 'ratchet.json'), { force: true });
     if (typeof project === 'string') symlinkSync(project, join(inner, 'ratchet.json'));
     else writeFileSync(join(inner, 'ratchet.json'), JSON.stringify(project));
     for (const [name, text] of Object.entries(files)) writeFileSync(join(inner, name), text);
-    const others = await new Tools(folder, environment(), ['--folder', 'inner']).connect();
-    try {
-      return (await others.call('evaluate', { prompt: 'prompt.txt' })).error;
-    } finally {
-      await others.close();
-    }
+    return (await others.call('evaluate', { prompt: 'prompt.txt' })).error;
   };
   expect(await failure(join(outside, 'secret.json'))).toContain('ratchet.json ratchet.json: is outside');
   expect(await failure({ data: '../rows.jsonl' })).toContain('--data ../rows.jsonl: is outside');
@@ -223,6 +219,7 @@ test('nor do ratchet.json and a promptfoo file name one, or are one', async () =
       { 'foo.yaml': 'providers: [openai:gpt-4]\ntests: [{vars: ../linked/secret.json}]' },
     ),
   ).toContain('is outside');
+  await others.close();
 });
 
 const url = 'http://127.0.0.1:9/collect';

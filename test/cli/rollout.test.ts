@@ -1,29 +1,23 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { ratchet as run } from '../support/command-line.js';
 import { ask, built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
 import { startFakeModel } from '../support/fakes/model.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
 
-// `ratchet rollout`, as a process, on a real service.
+// `ratchet rollout` on a real service.
 
-const root = join(import.meta.dirname, '../..');
 const on = serviceOfFile(async () => {
   const model = await startFakeModel();
   return { model, env: { RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url }, close: () => model.close() };
 });
 
-function ratchet(...args: string[]) {
-  const env = { ...process.env, RATCHET_URL: on.service.url, RATCHET_API_KEY: on.service.apiKey };
-  return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
-    const command = [join(root, 'dist/src/cli/ratchet.js'), 'rollout', ...args];
-    const child = execFile(process.execPath, command, { cwd: tmpdir(), env }, (_error, out, err) =>
-      resolve({ code: child.exitCode, out, err }),
-    );
+const ratchet = (...args: string[]) =>
+  run(['rollout', ...args], {
+    cwd: tmpdir(),
+    env: { RATCHET_URL: on.service.url, RATCHET_API_KEY: on.service.apiKey },
   });
-}
 
 describe('ratchet rollout', () => {
   let live: string;

@@ -5,7 +5,7 @@ import { pages, read, root } from './pages.js';
 
 // The commands and options that `src/cli` defines, and what the pages say about them.
 
-const source = ['ratchet.ts', 'access-commands.ts', 'checkup-commands.ts', 'deployment-commands.ts', 'run-commands.ts']
+const source = ['program.ts', 'access-commands.ts', 'checkup-commands.ts', 'deployment-commands.ts', 'run-commands.ts']
   .map((name) => readFileSync(join(root, 'src/cli', name), 'utf8'))
   .join('\n');
 const commands = [...new Set([...source.matchAll(/\bcommand\('([a-z-]+)/g)].map(([, name]) => name!))];

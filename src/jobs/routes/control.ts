@@ -7,7 +7,7 @@ import { insertCommand, readOutcome, type Outcome, type SentCommand } from '../s
 import { insertSuggestion, type SuggestedContent } from '../store/suggestions.js';
 import { closePending } from '../store/decisions/pending.js';
 import { readJob, type JobHead, type JobRow } from '../store/jobs.js';
-import { TemporalUnavailableError, WorkflowGoneError } from '../../platform/temporal/commands.js';
+import { TemporalUnavailableError, WorkflowGoneError } from '../../platform/temporal/errors.js';
 import { defaultTiming, type HttpDeps } from '../../platform/http/deps.js';
 import { ApiError, refuse } from '../../platform/http/server/errors.js';
 import { createWakeSignal } from '../../platform/http/server/wake-signal.js';

@@ -2,6 +2,7 @@ import { ServiceError, WorkflowNotFoundError, type Client, type WorkflowHandle }
 import type { CommandKind } from '../../contracts/control.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
 import { deleteHistories, type JobHistories } from './delete-history.js';
+import { TemporalUnavailableError, WorkflowGoneError } from './errors.js';
 import {
   cancelSignal,
   candidateSignal,
@@ -18,16 +19,6 @@ export interface CommandedJob {
   jobId: string;
   kind: JobKind;
   workflowId: string;
-}
-
-/** The job's workflow is closed, so nothing can take the command. */
-export class WorkflowGoneError extends Error {
-  override readonly name = 'WorkflowGoneError';
-}
-
-/** Temporal did not answer in time; the command may have been delivered. */
-export class TemporalUnavailableError extends Error {
-  override readonly name = 'TemporalUnavailableError';
 }
 
 export interface Commander {

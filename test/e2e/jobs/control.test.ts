@@ -336,21 +336,6 @@ test.each([
   expect(await command(id, 'pause')).toMatchObject({ status: 409, body: { current_status: 'cancelled' } });
 });
 
-test('answers 202 with the pending command without a worker, and applies it when one returns', async () => {
-  const alone = await startTestService({}, { serve: true, work: false });
-  try {
-    const id = await create('evaluation', 1, alone);
-    expect(await command(id, 'pause', alone)).toMatchObject({
-      status: 202,
-      body: { job_id: id, status: 'running', pending_command: expect.anything() },
-    });
-    await alone.another({ serve: false, work: true });
-    await reached(id, 'paused', alone);
-  } finally {
-    await alone.stop();
-  }
-}, 90_000);
-
 test('decides and records a stage whose last rollouts end during a pause', async () => {
   const { opened, open } = gate();
   box.behave(() => answers.held(opened, answers.reward(0.25)));
@@ -368,18 +353,20 @@ test('decides and records a stage whose last rollouts end during a pause', async
   expect((await command(id, 'cancel')).status).toBe(200);
 });
 
-test('applies commands that waited for a worker in their order', async () => {
+test('answers 202 with the pending command without a worker, and applies all in their order when one returns', async () => {
   const alone = await startTestService({}, { serve: true, work: false });
   try {
     box.behave(() => answers.hang());
-    const id = await create('evaluation', 1, alone);
-    for (const name of ['pause', 'stop', 'cancel'] as const) {
-      expect(await command(id, name, alone)).toMatchObject({ body: { pending_command: expect.anything() } });
-    }
+    const [paused, stopped] = [await create('evaluation', 1, alone), await create('evaluation', 1, alone)];
+    const pending = { status: 202, body: { status: 'running', pending_command: expect.anything() } };
+    expect(await command(paused, 'pause', alone)).toMatchObject(pending);
+    for (const name of ['pause', 'stop', 'cancel'] as const)
+      expect(await command(stopped, name, alone)).toMatchObject(pending);
     await alone.another({ serve: false, work: true });
-    expect(await ended(alone, id)).toMatchObject({ status: 'completed', stopped_by: 'reward_stop' });
+    await reached(paused, 'paused', alone);
+    expect(await ended(alone, stopped)).toMatchObject({ status: 'completed', stopped_by: 'reward_stop' });
     const outcomes = await alone.query('select kind, outcome from commands where job_id = $1 order by created_at', [
-      id,
+      stopped,
     ]);
     expect(outcomes).toEqual([
       { kind: 'pause', outcome: 'accepted' },

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { statuses, transition, type Status } from '../../../src/core/jobs/status.js';
-import { TemporalUnavailableError, WorkflowGoneError } from '../../../src/platform/temporal/commands.js';
+import { TemporalUnavailableError, WorkflowGoneError } from '../../../src/platform/temporal/errors.js';
 import {
   createEvaluation,
   createGraphJob,

@@ -3,12 +3,8 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
-import {
-  createCommander,
-  TemporalUnavailableError,
-  WorkflowGoneError,
-  type Commander,
-} from '../../../src/platform/temporal/commands.js';
+import { createCommander, type Commander } from '../../../src/platform/temporal/commands.js';
+import { TemporalUnavailableError, WorkflowGoneError } from '../../../src/platform/temporal/errors.js';
 import { temporalAddress } from '../../support/environment.js';
 
 // No worker runs: these tests read the workflow's history.

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { gate } from '../../../support/gate.js';
 import { range } from '../../../support/range.js';
 import { until } from '../../../support/until.js';
-import { evaluationRequest, httpOfFile, startHttp } from '../support.js';
+import { evaluationRequest, httpOfFile, startHttp, type TestHttp } from '../support.js';
 
 // A full gate: creates whose workflow does not start hold all permits, and the queue.
 
@@ -14,12 +14,26 @@ beforeAll(async () => {
   url = await http.listen();
 });
 
+const permits = 16;
 let start: () => void;
 beforeEach(() => {
-  const started = new Promise<void>((resolve) => (start = resolve));
-  http.commander.onStart = () => started;
+  start = holdStarts(http).open;
 });
 afterAll(() => start());
+
+/** Lets no workflow start until it is opened. */
+function holdStarts({ commander }: Pick<TestHttp, 'commander'>) {
+  const { opened, open } = gate();
+  let held = 0;
+  commander.onStart = () => {
+    held += 1;
+    return opened;
+  };
+  return { open, hasAllPermits: () => until('all permits are taken', () => held === permits) };
+}
+
+/** Takes a permit and place in the queue as others do, and is refused soon after. */
+const mistaken = { ...evaluationRequest, policy: { model: 'x', provider: 'nobody' } };
 
 const post = (path: string, body: object, to = { url, key: http.key }) =>
   fetch(to.url + path, {
@@ -30,10 +44,13 @@ const post = (path: string, body: object, to = { url, key: http.key }) =>
 const get = (path: string) => fetch(url + path, { headers: { authorization: `Bearer ${http.key}` } });
 
 test('what finds no permit is 503 with retry-after, and reads and commands go on', async () => {
-  const answers = range(0, 300).map(() => post(jobs, evaluationRequest));
+  const held = holdStarts(http);
+  const first = range(0, permits).map(() => post(jobs, evaluationRequest));
+  await held.hasAllPermits();
+  const others = range(0, 300 - permits).map(() => post(jobs, mistaken));
   let refused = 0;
   const all = Promise.all(
-    answers.map(async (answer) => {
+    [...first, ...others].map(async (answer) => {
       const { status } = await answer;
       if (status === 503) refused += 1;
       return status;
@@ -46,10 +63,10 @@ test('what finds no permit is 503 with retry-after, and reads and commands go on
   expect(await other.json()).toMatchObject({ code: 'over_capacity', status: 503, instance: jobs });
   expect((await get(jobs)).status).toBe(200);
   expect((await post(`${jobs}/evl_unknown/cancel`, {})).status).toBe(404);
-  start();
+  held.open();
   const statuses = await all;
-  expect(new Set(statuses)).toEqual(new Set([201, 503]));
-  expect(statuses.filter((status) => status === 201).length).toBeGreaterThanOrEqual(16);
+  expect(new Set(statuses)).toEqual(new Set([201, 422, 503]));
+  expect(statuses.filter((status) => status === 201)).toHaveLength(permits);
   expect((await post(jobs, evaluationRequest)).status).toBe(201);
 }, 60_000);
 
@@ -67,19 +84,21 @@ test('callers who send slowly, read slowly or go away hold no permit', async () 
 
 test('a stop waits for no connection whose refusal is sent after it', async () => {
   const own = await startHttp({ timing: { commandWaitMs: 300, startWaitMs: 60_000, pollMs: 50 } });
-  const start = gate();
-  own.commander.onStart = () => start.opened;
+  const held = holdStarts(own);
   const address = await own.listen();
   let asked = 0;
   own.app.server.on('request', () => (asked += 1));
-  const answers = range(0, 300).map(async () => {
-    const answer = await post(jobs, evaluationRequest, { url: address, key: own.key });
+  const ask = async (body: object) => {
+    const answer = await post(jobs, body, { url: address, key: own.key });
     await answer.text();
     return answer.status;
-  });
+  };
+  const first = range(0, permits).map(() => ask(evaluationRequest));
+  await held.hasAllPermits();
+  const answers = [...first, ...range(0, 300 - permits).map(() => ask(mistaken))];
   await until('all have asked', () => Promise.resolve(asked === 300));
   const closed = own.close();
-  start.open();
+  held.open();
   await closed;
   expect(await Promise.all(answers)).toContain(503);
 }, 60_000);

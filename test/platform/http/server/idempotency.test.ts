@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { claimForCreate } from '../../../../src/access/store/idempotency.js';
-import { TemporalUnavailableError } from '../../../../src/platform/temporal/commands.js';
+import { TemporalUnavailableError } from '../../../../src/platform/temporal/errors.js';
 import { canonicalJson } from '../../../../src/util/json.js';
 import { createSession, evaluationRequest, sessionRequest, httpOfFile } from '../support.js';
 

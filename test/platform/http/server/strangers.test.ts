@@ -41,9 +41,9 @@ test('after 100 failed authentications the keys of an address are looked up at a
 });
 
 test('a valid key that was not seen before is served where strangers have failed, also from IPv6', async () => {
-  const addresses = ['203.0.113.5', '127.0.0.1', '2001:db8:0:1::1'];
-  for (const address of addresses) {
-    await failures(1_005, () => address);
+  const most = { '203.0.113.5': 100, '127.0.0.1': 1_000, '2001:db8:0:1::1': 100 };
+  for (const [address, unhindered] of Object.entries(most)) {
+    await failures(unhindered + 5, () => address);
     const { body } = await http.call('POST', '/api/v1/admin/keys', { name: 'a', scopes: ['read'] });
     expect([address, (await ask(address, body.key)).statusCode]).toEqual([address, 200]);
   }
