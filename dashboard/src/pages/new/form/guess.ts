@@ -4,7 +4,7 @@ import { showsOptions, shownColumns } from '../../../../../src/core/prompts/colu
 import { draftPrompt } from '../../../../../src/core/prompts/drafted.js';
 import { guessScorer, type ScorerGuess } from '../../../../../src/scorers/guess.js';
 import { isUnwritten, type Dataset, type PromptMessage } from './draft.js';
-import type { DataRows } from './request.js';
+import type { DataRows } from './facts.js';
 import { change, draft } from './store.js';
 
 export interface Guesses {
