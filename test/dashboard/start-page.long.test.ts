@@ -64,7 +64,7 @@ test('a file with semicolons becomes a served prompt: draft, try, budget, deploy
     expect(await bottomOf(part)).toBeLessThanOrEqual(900);
   await page.getByText('60 rows', { exact: true }).click();
   expect(await page.getByRole('list', { name: 'Rows of each label' }).getByRole('listitem').count()).toBe(4);
-  await page.getByText('60 rows', { exact: true }).click();
+  await page.getByText('60 rows', { exact: true }).first().click();
 
   await button(page, 'Try 5 rows').click();
   const answers = page.getByRole('region', { name: 'Answers of the try' }).locator('tbody tr');
