@@ -1,11 +1,10 @@
-import type { JobKind } from './kinds.js';
-
 /** What a job runs on, as people read it; the API numbers all of them as `seed`. */
 export type Unit = 'row' | 'task' | 'seed';
 
 /** A specification of a job. `rows`: set where it has a data set. */
 export interface UnitSource {
-  kind: JobKind;
+  /** As of `JobKind`. */
+  kind: string;
   rows?: unknown;
 }
 
