@@ -21,7 +21,7 @@ export interface Assertion {
 }
 
 /** Rows that a configuration has; promptfoo asks the model for each. */
-export const testRows = 20;
+const testRows = 20;
 
 /**
  * The variables of each row: those that the prompt names, and the right answer. Rows that promptfoo
