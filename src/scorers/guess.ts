@@ -20,6 +20,14 @@ export function guessScorer(answers: readonly unknown[], areLabels: boolean): Sc
   return { type, isMarked };
 }
 
+/** Why the scorer was chosen; null: there is nothing to say. */
+export function guessText({ type, isMarked }: ScorerGuess): string | null {
+  const steps = isMarked ? ' behind ####, after steps' : '';
+  if (type === 'numeric') return `The right answers are numbers${steps}: the last number of an answer is compared.`;
+  if (type === 'json') return 'The right answers are objects: each of their fields is compared.';
+  return isMarked ? 'The right answers stand behind ####, after steps: only what is behind it is compared.' : null;
+}
+
 /** A number alone, and no code such as `007`. */
 function isNumber(value: unknown): boolean {
   if (typeof value !== 'string') return typeof value === 'number';

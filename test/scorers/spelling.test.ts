@@ -75,8 +75,9 @@ test('no file of the product names a scorer but its own', () => {
   const files = ['src', 'activities', 'workflows', 'dashboard'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
   );
-  // Assertions and graders of other tools are read there; the types of the client are generated.
-  const own = /^src\/(scorers|cli\/(task\/promptfoo|import))\/|^src\/cli\/task\/row-scorer\.ts$|^src\/client\/api\.ts$/;
+  // Assertions and graders of other tools are read and written there; the client's types are made.
+  const own =
+    /^src\/(scorers|cli\/(task\/promptfoo|import))\/|^src\/cli\/export\/promptfoo-tests\.ts$|^src\/cli\/task\/row-scorer\.ts$|^src\/client\/api\.ts$/;
   const found = files
     .filter((file) => /\.(tsx?|mjs)$/.test(file) && !own.test(file))
     .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))

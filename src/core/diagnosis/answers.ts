@@ -1,17 +1,7 @@
 /** What the answers of a run alone tell: all are wrong, many rollouts failed, many are empty. */
 import { emptySentences, totalEmpty } from '../answers/empty-answers.js';
-import { containsWhole } from '../verify/contains.js';
-import { wholeNumber } from '../verify/numbers.js';
-import { normalize } from '../verify/text.js';
 import { cutWithin } from '../../util/text.js';
-import {
-  mostFacts,
-  type Action,
-  type AnswersRecord,
-  type Diagnosis,
-  type RowCause,
-  type SampledRow,
-} from './diagnosis.js';
+import { mostFacts, type Action, type AnswersRecord, type Diagnosis, type RowCause } from './diagnosis.js';
 import { causesOf, diagnosedRows, unnamedLabels } from './rows.js';
 import { counted, grouped } from '../math/words.js';
 import { listed } from './words.js';
@@ -124,25 +114,11 @@ function factsOf(record: AnswersRecord, main: RowCause, unnamed: readonly string
       'The model "local" only matches words against labels that the prompt lists. It needs them there, or take another model.',
     );
   }
-  if (main === 'format') facts.push(formFact(record));
+  if (main === 'format') facts.push(record.formAdvice);
   if (main === 'cut') facts.push('Raise max_tokens of the model, or ask for shorter answers.');
   if (facts.length === 0)
     facts.push('Compare the rows below with what you expect: the prompt, the data or the scorer is off.');
   return facts.slice(0, mostFacts);
-}
-
-/** What brings answer and scorer together. */
-function formFact({ scorer, rows }: AnswersRecord): string {
-  if (scorer === 'numeric') return 'The scorer reads the last number of an answer: ask for the result at the end.';
-  const alone = 'Ask for the answer alone and show its form';
-  if (scorer !== 'exact') return `${alone}.`;
-  const areNumbers = rows.every(({ expected }) => expected.every((one) => wholeNumber(one) !== null));
-  if (areNumbers)
-    return `${alone}, or take the scorer numeric, which reads the last number of an answer and leaves room for steps.`;
-  // Elsewhere only the marks differ, such as spaces for the underscores of a label.
-  const isContained = ({ expected, answered }: SampledRow) =>
-    expected.some((one) => containsWhole(normalize(one, false), normalize(answered ?? '', false)));
-  return rows.some(isContained) ? `${alone}, or take the scorer contains, which reads more.` : `${alone}.`;
 }
 
 function actionOf(main: RowCause, labels: readonly string[]): Action {

@@ -93,8 +93,8 @@ export interface AnswersRecord {
   empty: EmptyCounts;
   /** Whether a model gave the answers that knows only what its prompt lists. */
   isLocal: boolean;
-  /** Type of the scorer of rows; null: a verifier, or a container. */
-  scorer: string | null;
+  /** What brings answers and scorer together, where only the form is wrong. */
+  formAdvice: string;
   /** Read only where `symptomOf` names one. */
   rows: readonly SampledRow[];
   /** The expected values, if these are labels; else empty. */

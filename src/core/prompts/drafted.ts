@@ -1,5 +1,4 @@
 /** A first prompt for rows, from their columns and the labels that are expected of them. */
-import { mark } from '../verify/answer.js';
 import type { Message } from './message.js';
 import { isPlainName } from './template.js';
 
@@ -25,7 +24,7 @@ export interface DraftColumns {
   expected: string | null;
   /** In the order of the prompt; empty: the right answers are no labels. */
   labels: readonly string[];
-  /** Right answers have their steps, and the answer behind a mark on the last line. */
+  /** Right answers have their steps, and the answer behind `####` on the last line. */
   isMarked?: boolean;
 }
 
@@ -58,7 +57,7 @@ export function draftPrompt({ input, shown, expected, labels, isMarked = false }
     labels.length > 0
       ? `Read ${read} and choose ${its} ${answer}. Answer with exactly one of the labels, and nothing else.\n\n${listOf(labels)}`
       : isMarked
-        ? `Read ${read} and work out ${its} ${answer} step by step. Write the ${answer} alone on the last line, after ${mark.trim()}.`
+        ? `Read ${read} and work out ${its} ${answer} step by step. Write the ${answer} alone on the last line, after ####.`
         : `Read ${read} and give ${its} ${answer}. Answer with the ${answer} alone.`;
   return [
     { role: 'system', content: task },

@@ -26,7 +26,7 @@ export function markedAnswer(value: unknown): string | null {
   return lines.length > 1 && last.startsWith(mark) ? last.slice(mark.length).trim() : null;
 }
 
-export const mark = '#### ';
+const mark = '#### ';
 
 /** The answer of an expected value: unwrapped, and without the steps before its mark. */
 export function expectedAnswer(value: unknown): unknown {

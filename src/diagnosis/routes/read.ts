@@ -17,6 +17,7 @@ import type { EvaluationHead, GraphHead, JobRow, SessionHead } from '../../jobs/
 import { readSpec } from '../../jobs/store/spec.js';
 import type { Usage } from '../../jobs/store/usage.js';
 import type { Tx } from '../../platform/db/db.js';
+import { formAdvice } from '../../scorers/form-advice.js';
 import { answerOfContent } from '../../rollouts/store/answers.js';
 import { readLabels, readRefusals, readSamples, type StoredSample } from '../store/reads.js';
 import type { diagnosisSchema, proposalCountsSchema } from '../contract/diagnosis.js';
@@ -102,20 +103,17 @@ async function readAnswers(tx: Tx, job: Job, candidate: string | null): Promise<
   };
   const rows: Rows = (spec.kind !== 'graph' && spec.rows) || null;
   const symptom = symptomOf(counts);
+  const run = { jobId: job.jobId, candidateId: candidate, rows };
+  const sampled = symptom ? (await readSamples(tx, run, symptom)).map((sample) => sampledRow(sample, rows)) : [];
   return {
     ...counts,
     unit: rows ? 'row' : 'task',
     isLocal: spec.policy.provider === 'local',
-    scorer: rows?.scorer.type ?? null,
+    formAdvice: formAdvice(rows?.scorer.type ?? null, sampled),
+    rows: sampled,
     ...(symptom
-      ? {
-          rows: (await readSamples(tx, { jobId: job.jobId, candidateId: candidate, rows }, symptom)).map((sample) =>
-            sampledRow(sample, rows),
-          ),
-          labels: await readLabels(tx, rows),
-          prompt: await readText(tx, job, candidate),
-        }
-      : { rows: [], labels: [], prompt: null }),
+      ? { labels: await readLabels(tx, rows), prompt: await readText(tx, job, candidate) }
+      : { labels: [], prompt: null }),
   };
 }
 

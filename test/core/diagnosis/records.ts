@@ -23,7 +23,7 @@ const answers = (fields: Partial<AnswersRecord> = {}): AnswersRecord => ({
   rewards: { low: 0, high: 1 },
   empty: {},
   isLocal: false,
-  scorer: 'exact',
+  formAdvice: 'Ask for the answer alone.',
   rows: [],
   labels: [],
   prompt: 'Which team handles this message?',

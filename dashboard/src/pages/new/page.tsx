@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { scorerForms } from '../../../../src/scorers/forms.js';
-import type { ScorerGuess } from '../../../../src/scorers/guess.js';
+import { guessText, type ScorerGuess } from '../../../../src/scorers/guess.js';
 import { client } from '../../data/client.js';
 import { errorAt, fieldErrors, otherErrors } from '../../data/field-errors.js';
 import { useResource } from '../../data/resource.js';
@@ -13,7 +13,7 @@ import { DataPanel } from './data-panel.js';
 import { holderOf, isOnRows, missingParts, missingToTry, promptPointer, sourceOfDraft } from './form/draft.js';
 import { start, useEstimate } from './form/estimate.js';
 import { factsOf } from './form/facts.js';
-import { guessText, useGuesses } from './form/guess.js';
+import { useGuesses } from './form/guess.js';
 import { KindChoice } from './kind-choice.js';
 import { ModelPanel } from './model-panel.js';
 import { clear, replace, replaced, requestOfForm, undo } from './form/original.js';

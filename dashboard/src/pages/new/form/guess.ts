@@ -53,11 +53,3 @@ function promptOf(dataset: Dataset, chosen: { input: string; expected: string },
     isMarked,
   });
 }
-
-/** Why the form has chosen a scorer; null: there is nothing to say. */
-export function guessText({ type, isMarked }: ScorerGuess): string | null {
-  const steps = isMarked ? ' behind ####, after steps' : '';
-  if (type === 'numeric') return `The right answers are numbers${steps}: the last number of an answer is compared.`;
-  if (type === 'json') return 'The right answers are objects: each of their fields is compared.';
-  return isMarked ? 'The right answers stand behind ####, after steps: only what is behind it is compared.' : null;
-}
