@@ -53,7 +53,7 @@ test('ends with the diff, both rewards and the next steps', async () => {
   const { ended, folder } = demo();
   const { code, output, errors } = await ended;
   expect({ code, errors: code === 0 ? '' : errors }).toEqual({ code: 0, errors: '' });
-  const [, before, after] = /Mean reward on unseen seeds: baseline ([\d.]+), winner ([\d.]+)/.exec(output)!;
+  const [, before, after] = /Mean reward on unseen tasks: baseline ([\d.]+), winner ([\d.]+)/.exec(output)!;
   expect(Number(after) - Number(before)).toBeGreaterThan(0.3);
   expect(output).toMatch(/^--- baseline$/m);
   expect(output).toMatch(/^\+\S/m);

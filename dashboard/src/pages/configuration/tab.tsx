@@ -23,7 +23,9 @@ export function ConfigurationTab({ jobId, split }: { jobId: string; split?: Seed
     <>
       <Problem error={error} />
       {data.request === null ? (
-        <p class="note">A deployment, a migration, a checkup or a try of a graph made this run, so there is no request to send again.</p>
+        <p class="note">
+          A deployment, a migration, a checkup or a try of a graph made this run, so there is no request to send again.
+        </p>
       ) : (
         <Request read={data} request={data.request} split={split} />
       )}
