@@ -78,11 +78,11 @@ const endOf = async (id: string) => {
 };
 
 test.each([
-  ['a graph job', createOfGraph, '#/graphs/'],
-  ['a session on a container', createOfContainer, '#/sessions/'],
+  ['a graph job', createOfGraph, '#/graphs/', 'held-out tasks'],
+  ['a session on a container', createOfContainer, '#/sessions/', 'held-out seeds'],
 ])(
   '%s goes through its phases, with its last result, its end and its decisions',
-  async (name, create, path) => {
+  async (name, create, path, last) => {
     gate.hold();
     const id = await create();
     const { split } = await readJob<GraphJob | Session>(on.service, id);
@@ -99,13 +99,13 @@ test.each([
     if (shoot) writeFileSync(`${shoot}/live ${name}.png`, await page.screenshot({ fullPage: true }));
 
     const seen = new Set<string>();
-    while (!seen.has('held-out rows')) {
+    while (!seen.has(last)) {
       gate.allow(2);
       const phase = await current(page).locator('strong').textContent({ timeout: 5_000 });
       seen.add(phase!);
       await page.waitForResponse((response) => response.url().endsWith(id));
     }
-    expect([...seen]).toEqual(expect.arrayContaining(['baseline', 'search', 'held-out rows']));
+    expect([...seen]).toEqual(expect.arrayContaining(['baseline', 'search', last]));
     await page
       .getByRole('list', { name: 'Latest decisions' })
       .getByText(/^#?\d+ Kept: /)
