@@ -37,6 +37,13 @@ const saved = async () => {
 const panel = (page: Page, row: number) =>
   page.getByRole('complementary', { name: `Review of Row ${row}`, exact: true });
 
+/** The id of the data set that the page says to be made. */
+async function datasetMade(page: Page, words: string): Promise<string> {
+  const status = page.getByRole('status').filter({ hasText: words }).filter({ hasText: 'Data set' });
+  const link = await status.getByRole('link').first().getAttribute('href');
+  return link!.split('/').at(-1)!;
+}
+
 test('reviews rows by keyboard, and makes a data set with the corrections', async () => {
   const page = await open(on.service, `#/sessions/${id}?tab=rows&group=failing`, {
     viewport: { width: 1440, height: 900 },
@@ -84,9 +91,7 @@ test('reviews rows by keyboard, and makes a data set with the corrections', asyn
   await until('the row has the focus', () => page.evaluate(`document.activeElement?.dataset?.row === '${fourth}'`));
 
   await page.getByRole('button', { name: 'Make a corrected data set' }).click();
-  const text = `Data set of ${numbers.length - 1} rows, 1 corrected, 1 left out`;
-  await page.getByRole('status').getByText(text).waitFor();
-  const made = await page.getByText(/^ds_/).textContent();
+  const made = await datasetMade(page, `${numbers.length - 1} rows, 1 corrected, 1 left out`);
   const { data } = await api<{ data: { data: { answer: string } }[] }>(`/api/v1/datasets/${made}/rows`);
   const expected = rows.filter(({ row }) => row !== fourth).map((row) => (row.row === second ? 'jury' : row.expected));
   expect(data.map((row) => row.data.answer)).toEqual(expected);
@@ -176,8 +181,7 @@ test('kept answers of a deployment are reviewed beside their list, and count as 
   expect(metrics).toMatchObject({ reward: { count: 3, mean: expect.closeTo(1 / 3, 9) } });
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Make a data set of the reviewed' }).click();
-  await page.getByText('Data set of 2 rows').waitFor();
-  const made = await page.getByText(/^ds_/).textContent();
+  const made = await datasetMade(page, '2 rows');
   const { data } = await api<{ data: { data: { expected: string } }[] }>(`/api/v1/datasets/${made}/rows`);
   expect(data.map((row) => row.data.expected)).toEqual(['No rule.', 'needs rule-2.']);
 });
