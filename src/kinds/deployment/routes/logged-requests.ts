@@ -115,7 +115,8 @@ function registerDataset(app: App, deps: HttpDeps): void {
       const searched = await searchedBy(deps, request, request.params.deployment_id, filter);
       const count = { rows: 0, bytes: 0, leftOut: 0 };
       const lines = datasetLines(allRequests(deps.db, searched), { expected, limit, count });
-      const { dataset, isNew } = await storeRows(deps.db, searched.orgId, 'jsonl', lines);
+      const name = `Requests of ${searched.name}`;
+      const { dataset, isNew } = await storeRows(deps.db, searched.orgId, 'jsonl', lines, name);
       return reply.code(isNew ? 201 : 200).send({ ...datasetView(dataset), left_out: count.leftOut });
     },
   );
@@ -178,9 +179,9 @@ async function searchedBy(
   request: FastifyRequest,
   ref: string,
   filter: FilterRequest,
-): Promise<Searched> {
+): Promise<Searched & { name: string }> {
   const { id, name, orgId } = await find(deps, request, ref);
-  return { orgId, scope: ref === name ? { name } : { deploymentId: id }, filter };
+  return { orgId, name, scope: ref === name ? { name } : { deploymentId: id }, filter };
 }
 
 function view(row: StoredRequest, keyId: string | null): z.output<typeof loggedRequestSchema> {

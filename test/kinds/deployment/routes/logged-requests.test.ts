@@ -299,6 +299,7 @@ describe('a data set of requests', () => {
     await asked('rows', '', { body: { messages: [{ role: 'tool', tool_call_id: 'c', content: '1' }] } });
     await asked('rows', 'with tools', { body: { tools: [{ type: 'function', function: { name: 'f' } }] } });
     const made = await datasetOf('rows', { expected: 'corrected_or_answer' });
+    expect(made.body.name).toBe('Requests of rows');
     expect(made).toMatchObject({ status: 201, body: { num_rows: 3, left_out: 2 } });
     expect(await rowsOf(made.body.dataset_id)).toEqual([
       { input: turns.slice(1), expected: 'Goodbye', answer: 'Goodbye', answer_id: chat },
