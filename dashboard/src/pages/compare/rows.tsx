@@ -1,3 +1,4 @@
+import { useCallback, useMemo } from 'preact/hooks';
 import { client } from '../../data/client.js';
 import { usePageList, useRowAt, type ListPage, type PageList } from '../../data/page-list.js';
 import { count, reward, shortId, words } from '../../util/format.js';
@@ -83,8 +84,8 @@ async function readPage(view: CompareView, after: string | null, signal: AbortSi
 
 function Matrix({ many, list, total }: { many: Many; list: Rows; total: number }) {
   const { columns, baseline } = many;
-  const ids = columns.map(({ id }) => id);
-  const heads = ids.map((id) => `${letterOf(ids, id)}${id === baseline ? ', baseline' : ''}`);
+  const heads = useMemo(() => headsOf(columns, baseline), [columns, baseline]);
+  const row = useCallback((index: number) => <RowCells list={list} index={index} heads={heads} />, [list, heads]);
   const names = columns.map(({ id, name }) => name ?? shortId(id));
   return (
     <div class="matrix compare-rows" style={{ '--columns': columns.length }}>
@@ -100,20 +101,30 @@ function Matrix({ many, list, total }: { many: Many; list: Rows; total: number }
             </span>
           </div>
         ))}
-        row={(index) => <RowCells list={list} index={index} heads={heads} />}
+        row={row}
       />
     </div>
   );
 }
 
+function headsOf(columns: Many['columns'], baseline: string): string[] {
+  const ids = columns.map(({ id }) => id);
+  return ids.map((id) => `${letterOf(ids, id)}${id === baseline ? ', baseline' : ''}`);
+}
+
 function RowCells({ list, index, heads }: { list: Rows; index: number; heads: string[] }) {
   const row = useRowAt(list, index);
-  if (!row)
-    return (
-      <div role="cell" class="matrix-cell quiet">
-        …
-      </div>
-    );
+  // Each page that arrives renders every row in view again.
+  return useMemo(() => (row ? <Cells row={row} heads={heads} /> : <Unread />), [row, heads]);
+}
+
+const Unread = () => (
+  <div role="cell" class="matrix-cell quiet">
+    …
+  </div>
+);
+
+function Cells({ row, heads }: { row: Row; heads: string[] }) {
   return (
     <>
       <div role="rowheader" class="matrix-cell matrix-row-head">

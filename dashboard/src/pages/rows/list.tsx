@@ -1,3 +1,4 @@
+import { useCallback, useMemo } from 'preact/hooks';
 import { useRowAt } from '../../data/page-list.js';
 import type { RowList } from '../../data/rows/list.js';
 import type { Row, RowAnswer } from '../../data/rows/types.js';
@@ -24,6 +25,10 @@ export function RowTable(props: {
     ? ['Row', 'Text', 'Expected', 'Baseline', 'Winner', 'Part']
     : ['Row', 'Text', 'Expected', 'Answer', 'Reward'];
   const longest = (list.state.value?.rows ?? []).reduce((most, { name }) => Math.max(most, name.length), 3);
+  const row = useCallback(
+    (index: number) => <RowLine jobId={jobId} list={list} index={index} hasBaseline={hasBaseline} />,
+    [jobId, list, hasBaseline],
+  );
   return (
     <div
       class={`row-table ${hasBaseline ? '' : 'row-table-alone'}`}
@@ -40,7 +45,7 @@ export function RowTable(props: {
             {name}
           </span>
         ))}
-        row={(index) => <RowLine jobId={jobId} list={list} index={index} hasBaseline={hasBaseline} />}
+        row={row}
       />
     </div>
   );
@@ -49,12 +54,20 @@ export function RowTable(props: {
 function RowLine(props: { jobId: string; list: RowList; index: number; hasBaseline: boolean }) {
   const { jobId, list, index, hasBaseline } = props;
   const row = useRowAt(list, index);
-  if (!row)
-    return (
-      <span role="cell" class="quiet">
-        …
-      </span>
-    );
+  // Each page that arrives renders every row in view again.
+  return useMemo(
+    () => (row ? <Cells jobId={jobId} row={row} hasBaseline={hasBaseline} /> : <Unread />),
+    [jobId, row, hasBaseline],
+  );
+}
+
+const Unread = () => (
+  <span role="cell" class="quiet">
+    …
+  </span>
+);
+
+function Cells({ jobId, row, hasBaseline }: { jobId: string; row: Row; hasBaseline: boolean }) {
   return (
     <>
       <span role="cell" class="row-row quiet" title={row.name}>
