@@ -95,7 +95,7 @@ describe('of a session', () => {
 
   test('shows the rows that need a look, and only those', () => {
     expect(report).toContain('broken: 1 · failed to run: 1 · fixed: 1');
-    const shown = [...report.matchAll(/<tr><td>(\d+) \(held out\)/g)].map(([, row]) => Number(row));
+    const shown = [...report.matchAll(/<tr><td>(\d+) \(held-out\)/g)].map(([, row]) => Number(row));
     expect(shown).toEqual([heldOut[0], heldOut[2]]);
     expect(report).toContain('no answer');
     expect(report).toContain('Wrong &lt;b&gt;.');
