@@ -14,7 +14,7 @@ import type { Cell, Many, Row } from './types.js';
 
 const rowHeight = 84;
 const headHeight = 40;
-const pageSize = 50;
+const pageSize = 100;
 
 type Counts = Record<Outcome | 'all', number>;
 
