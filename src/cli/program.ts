@@ -233,7 +233,7 @@ async function run(roles: Roles, options?: { processes?: number; opens?: boolean
 
 /** Runs a command; returns its exit code. */
 export async function main(given: readonly string[]): Promise<number> {
-  // Roles that others watch have a log, of which the reason of their end is a part.
+  // Roles run under a supervisor: write the cause of their end to the log.
   const isLogged = ['serve', 'worker'].includes(given[0] ?? '') && !process.stderr.isTTY;
   try {
     await program.parseAsync(given.length > 0 ? given : ['dev'], { from: 'user' });

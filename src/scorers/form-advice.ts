@@ -1,10 +1,10 @@
-/** What to do where answers say what is expected in a form that their scorer does not accept. */
+/** Advice for answers that are right in content and that the scorer rejects for their form. */
 import { containsWhole } from '../core/verify/contains.js';
 import { wholeNumber } from '../core/verify/numbers.js';
 import { normalize } from '../core/verify/text.js';
 
 interface Answered {
-  /** Right answers, each of which counts. */
+  /** The right answers; one of them is enough. */
   expected: readonly string[];
   answered: string | null;
 }

@@ -9,7 +9,7 @@ export interface ScorerGuess {
   isMarked: boolean;
 }
 
-/** `answers`: values of the expected column; `areLabels`: they are labels, whatever their form. */
+/** `answers`: values of the expected column. `areLabels`: compare them as labels in any form. */
 export function guessScorer(answers: readonly unknown[], areLabels: boolean): ScorerGuess {
   const given = answers.flatMap((answer) => listedAnswers(answer)).filter((one) => (one ?? '') !== '');
   if (areLabels || given.length === 0) return { type: 'exact', isMarked: false };

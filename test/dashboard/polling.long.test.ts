@@ -7,7 +7,7 @@ import { pathOf } from '../support/jobs-over-http.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
 
-// No page asks again for what has ended: only the health of the service is read, for the header.
+// After a job has ended its pages send no request but that for the service's health.
 
 const on = serviceOfFile();
 const { test, open } = browserOfFile();

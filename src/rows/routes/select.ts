@@ -36,7 +36,7 @@ export async function readSelectable(
 ): Promise<Selectable> {
   const read: RowRun[][] = [];
   for (const side of sidesOf(of)) read.push(await readRuns(tx, side));
-  return readSelectableOf(tx, of, read, filter, withTexts);
+  return readSelectableOf(tx, of, read, await readReviewed(tx, of), filter, withTexts);
 }
 
 /** At least `least` rows after one that pass a filter, if there are so many. */
@@ -47,9 +47,10 @@ export async function readPassingAfter(
   after: number,
   least: number,
 ): Promise<SelectableRow[]> {
+  const reviewed = await readReviewed(tx, of);
   const passing: SelectableRow[] = [];
   for await (const read of readRunsAfter(tx, sidesOf(of), after, 2 * least)) {
-    const { rows } = await readSelectableOf(tx, of, read, filter, false);
+    const { rows } = await readSelectableOf(tx, of, read, reviewed, filter, false);
     passing.push(...rows.filter((row) => passes(row, filter)));
     if (passing.length >= least) break;
   }
@@ -62,16 +63,20 @@ function sidesOf({ jobId, baselineId, candidateId }: RowsOf): RunsOf[] {
   return [candidateId, ...(isAlone ? [] : [baselineId])].map((id) => ({ jobId, candidateId: id }));
 }
 
+/** The reviews of a job by the rollout that they are of. */
+const readReviewed = async (tx: Tx, { jobId }: RowsOf) =>
+  groupBy(await readReviews(tx, jobId), ({ subjectId }) => subjectId);
+
 async function readSelectableOf(
   tx: Tx,
   of: RowsOf,
   [candidate = [], baseline = candidate]: readonly (readonly RowRun[])[],
+  reviewed: ReadonlyMap<string, Review[]>,
   filter: RowFilter,
   withTexts: boolean,
 ): Promise<Selectable> {
   const { jobId, source, isSeen } = of;
   const rows = collectRows({ baseline, candidate }, of);
-  const reviews = groupBy(await readReviews(tx, jobId), ({ subjectId }) => subjectId);
   const wanted = rows.map(({ seed, candidate }) => ({ seed, rolloutId: candidate?.shown ?? null }));
   const withPart = filter.part === undefined ? null : await readSeedsWithPart(tx, jobId, source, wanted, filter.part);
   const { table, textsOf } = withTexts
@@ -79,7 +84,7 @@ async function readSelectableOf(
     : { table: null, textsOf: () => null };
   const selectable = rows.map((row): SelectableRow => {
     const { seed, group, baseline, candidate } = row;
-    const ofRow = reviews.get(candidate?.shown ?? '') ?? [];
+    const ofRow = reviewed.get(candidate?.shown ?? '') ?? [];
     const verdicts = ofRow.flatMap(({ verdict }) => verdict ?? []);
     const hasPart = withPart?.has(seed) ?? true;
     return {

@@ -22,7 +22,7 @@ export interface TaskSource {
   /** The field that `{{input}}` stands for; null: none. */
   main: string | null;
   warnings: string[];
-  /** A fault of a task, by a field of the request as it was sent. */
+  /** Moves a fault of a task to the field that the caller sent. */
   asSent(fault: Fault): Fault;
   /** Keeps the data set from being deleted. */
   keep?: RowSource['keep'];

@@ -1,4 +1,4 @@
-/** What the rows suggest: a prompt, and a scorer. Both fill what nobody has written or chosen. */
+/** Suggests a prompt and a scorer from the rows, and fills in those that the user left empty. */
 import { useEffect, useMemo } from 'preact/hooks';
 import { showsOptions, shownColumns } from '../../../../../src/core/prompts/columns.js';
 import { draftPrompt } from '../../../../../src/core/prompts/drafted.js';
