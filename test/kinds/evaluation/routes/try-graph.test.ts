@@ -1,31 +1,19 @@
 import { afterEach, expect, test } from '@jest/globals';
-import type { Answer } from '../../../../src/client/index.js';
 import type { GraphJob } from '../../../support/jobs-over-http.js';
 import { serviceOfFile } from '../../../support/service-of-file.js';
+import { triesOf, type Tried } from '../../../support/tries-over-http.js';
 import { firstPrompt, startGraphWorld } from '../../../support/worlds/graph.js';
 
 // A graph on a few rows, answered in one response by a real worker.
 
 const on = serviceOfFile(() => startGraphWorld());
-type Tried = Answer<'tryPrompt'>;
-
+const { send, tried, isRefusedAt, isRefusedBySpentQuota } = triesOf(on);
 afterEach(() => on.world.reset());
 
 const prompt = `${firstPrompt} There is rule-1.`;
 const inline = (initial_prompt = prompt) => ({ ...(on.world.job(60)['dataset'] as object), initial_prompt });
 const body = (more: object = {}) => ({ dataset: inline(), policy_model: 'task', policy_provider: 'fake', ...more });
 
-const send = (given: object, headers: Record<string, string> = {}) =>
-  fetch(`${on.service.url}/api/v1/try`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${on.service.apiKey}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(given),
-  });
-const tried = async (given: object): Promise<Tried> => {
-  const answer = await send(given);
-  expect(answer.status).toBe(200);
-  return (await answer.json()) as Tried;
-};
 const runsOf = async (query: string) =>
   (await on.service.api.call<{ data: { job_id: string }[] }>('GET', `/api/v1/runs${query}`)).data;
 
@@ -165,22 +153,6 @@ test.each([
     { initial_graph: { inputs: ['nothing'], steps: [], output: 'x' } },
     '/initial_graph/inputs/0',
   ],
-])('%s is refused before a call', async (_, more, pointer) => {
-  const answer = await send(body(more));
-  expect(answer.status).toBe(422);
-  const { errors } = (await answer.json()) as { errors: { pointer: string }[] };
-  expect(errors.map((error) => error.pointer)).toContain(pointer);
-  expect(on.world.model.requests).toEqual([]);
-});
+])('%s is refused before a call', (_, more, pointer) => isRefusedAt(body(more), pointer));
 
-test('a spent quota is refused before a call', async () => {
-  await on.service.api.call('PUT', '/api/v1/admin/limits', { spend_usd_per_day: 0 });
-  try {
-    const answer = await send(body());
-    expect(answer.status).toBe(429);
-    expect(await answer.json()).toMatchObject({ code: 'quota_exceeded', quota: 'spend_usd_per_day' });
-    expect(on.world.model.requests).toEqual([]);
-  } finally {
-    await on.service.api.call('PUT', '/api/v1/admin/limits', {});
-  }
-});
+test('a spent quota is refused before a call', () => isRefusedBySpentQuota(body()));

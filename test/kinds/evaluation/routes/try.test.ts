@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from '@jest/globals';
-import type { Answer } from '../../../../src/client/index.js';
 import { answers } from '../../../support/fakes/container-answers.js';
 import { containersOfEachTest } from '../../../support/fakes/containers-of-each-test.js';
 import { evaluations } from '../../../support/jobs-over-http.js';
 import { serviceOfFile } from '../../../support/service-of-file.js';
+import { triesOf, type Tried } from '../../../support/tries-over-http.js';
 import { startRowsWorld } from '../../../support/worlds/rows.js';
 
 const container = containersOfEachTest();
@@ -11,10 +11,8 @@ const container = containersOfEachTest();
 // A prompt on a few rows, answered in one response by a real worker.
 
 const on = serviceOfFile(() => startRowsWorld());
-const path = '/api/v1/try';
+const { send, tried, isRefusedAt, isRefusedBySpentQuota } = triesOf(on);
 const rule = { messages: [{ role: 'system', content: 'Answer well. Follow rule-1.' }] };
-
-type Tried = Answer<'tryPrompt'>;
 
 afterEach(() => on.world.reset());
 
@@ -24,15 +22,6 @@ const body = (more: object = {}) => {
   const policy = { provider: 'fake', model: 'policy' };
   return { dataset, scorer: 'exact', policy, candidate: rule, ...more };
 };
-
-const send = (given: object, headers: Record<string, string> = {}) =>
-  fetch(`${on.service.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${on.service.apiKey}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(given),
-  });
-
-const tried = async (given: object): Promise<Tried> => (await (await send(given)).json()) as Tried;
 
 test('five rows are answered by number, and no list shows the evaluation', async () => {
   const answer = await tried(body());
@@ -122,22 +111,6 @@ test.each([
     { dataset: undefined, scorer: undefined, container_url: 'http://127.0.0.1:1', env_name: 'e' },
     '/seeds',
   ],
-])('%s is refused', async (_, more, pointer) => {
-  const answer = await send(body(more));
-  expect(answer.status).toBe(422);
-  const { errors } = (await answer.json()) as { errors: { pointer: string }[] };
-  expect(errors.map((error) => error.pointer)).toContain(pointer);
-  expect(on.world.model.requests).toEqual([]);
-});
+])('%s is refused', (_, more, pointer) => isRefusedAt(body(more), pointer));
 
-test('a spent quota is refused before a call', async () => {
-  await on.service.api.call('PUT', '/api/v1/admin/limits', { spend_usd_per_day: 0 });
-  try {
-    const answer = await send(body());
-    expect(answer.status).toBe(429);
-    expect(await answer.json()).toMatchObject({ code: 'quota_exceeded', quota: 'spend_usd_per_day' });
-    expect(on.world.model.requests).toEqual([]);
-  } finally {
-    await on.service.api.call('PUT', '/api/v1/admin/limits', {});
-  }
-});
+test('a spent quota is refused before a call', () => isRefusedBySpentQuota(body()));
