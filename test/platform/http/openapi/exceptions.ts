@@ -47,6 +47,18 @@ const exceptions: readonly Exception[] = [
     reason: 'The deployment exists; the id is that of no answer.',
   },
   {
+    check: 'ensure_resource_availability',
+    operation: /^GET .*\/rollout$/,
+    code: /^not_found$/,
+    reason: 'The deployment exists; its name has no rollout yet.',
+  },
+  {
+    check: 'ensure_resource_availability',
+    operation: /\/rows\/dataset$/,
+    code: /^no_rows$/,
+    reason: 'The job exists; it has no rows yet.',
+  },
+  {
     check: 'allow_header_conformance',
     operation: /\/requests\/(dataset|export)$/,
     reason: 'The path is also that of a request whose id would be this word.',
