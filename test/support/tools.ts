@@ -15,6 +15,7 @@ export interface ToolAnswer {
   next_offset?: number | null;
   candidates?: { candidate_id: string; messages: { content: string }[] }[];
   messages?: { content: string }[];
+  best_prompt?: object | null;
   next_cursor?: string | null;
   served_until?: string;
   /** The text of a call that failed. */
@@ -25,7 +26,7 @@ export interface ToolAnswer {
 export class Tools {
   readonly client = new Client({ name: 'agent', version: '1.0.0' });
   readonly #transport: StdioClientTransport;
-  /** The characters of the longest answer of each tool. */
+  /** Characters of the longest answer of each tool, without a best prompt. */
   readonly longest = new Map<string, number>();
 
   constructor(cwd: string, env: Record<string, string>, args: readonly string[] = []) {
@@ -51,8 +52,10 @@ export class Tools {
   async call(name: string, args: Record<string, unknown>, onprogress?: () => void): Promise<ToolAnswer> {
     const result = await this.client.callTool({ name, arguments: args }, { ...(onprogress && { onprogress }) });
     const text = result.content[0]?.type === 'text' ? result.content[0].text : '';
-    this.longest.set(name, Math.max(text.length, this.longest.get(name) ?? 0));
-    return result.isError ? { error: text } : (JSON.parse(text) as ToolAnswer);
+    const answer = result.isError ? { error: text } : (JSON.parse(text) as ToolAnswer);
+    const { length } = JSON.stringify({ ...answer, best_prompt: undefined });
+    this.longest.set(name, Math.max(length, this.longest.get(name) ?? 0));
+    return answer;
   }
 
   close(): Promise<void> {
