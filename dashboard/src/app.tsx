@@ -46,7 +46,7 @@ function skipToMain(event: Event): void {
 }
 
 function Header() {
-  const [section = ''] = route.value.parts;
+  const current = sectionOf(route.value.parts);
   return (
     <header class="top">
       <a class="brand" href={link([])}>
@@ -54,7 +54,7 @@ function Header() {
       </a>
       <nav aria-label="Sections">
         {sections.map(({ name, parts }) => (
-          <a key={name} href={link(parts)} aria-current={section === (parts[0] ?? '') ? 'page' : undefined}>
+          <a key={name} href={link(parts)} aria-current={parts[0] === current ? 'page' : undefined}>
             {name}
           </a>
         ))}
@@ -69,6 +69,11 @@ function Header() {
       </div>
     </header>
   );
+}
+
+/** The section of a page: those of runs have none of their own. */
+function sectionOf([part]: readonly string[]): string | undefined {
+  return sections.find(({ parts }) => parts[0] === part)?.parts[0];
 }
 
 /** By the first part of the address. */

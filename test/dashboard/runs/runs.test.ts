@@ -14,8 +14,8 @@ const run = (key: string | null, difference: number | null, reach = 0.1) =>
   }) as Run;
 
 describe('the axis of gains', () => {
-  test('is that of most runs, as wide as their intervals', () => {
-    const runs = [run('a', 0.2), run('b', 0.9), run('a', -0.3), run('c', null), run('c', null), run('c', null)];
+  test('is that of most runs, as wide as their intervals, to one digit', () => {
+    const runs = [run('a', 0.2), run('b', 0.9), run('a', -0.264), run('c', null), run('c', null), run('c', null)];
     expect(scaleOf(runs, null)).toEqual({ key: 'a', reach: 0.4 });
     expect(scaleOf(runs, 'b')).toEqual({ key: 'b', reach: 1 });
     // Of runs that are not shown: as without a wish.

@@ -35,9 +35,7 @@ export function Head(props: {
           <FirstNumber of={props.first} />
           <p class="quiet job-facts">
             {'algorithm' in job && <Algorithm name={job.algorithm} />}
-            <span>
-              {policy.provider}/{policy.model}
-            </span>
+            <Model policy={policy} />
             {props.facts}
             {job.branched_from && <Origin origin={job.branched_from} />}
             <span>
@@ -69,6 +67,12 @@ const algorithms: Record<string, string> = {
 
 function Algorithm({ name }: { name: string }) {
   return <abbr title={algorithms[name]}>{words(name).toUpperCase()}</abbr>;
+}
+
+/** Provider and model; the one for trials says what it is. */
+function Model({ policy: { provider, model } }: { policy: Job['policy'] }) {
+  if (provider !== 'local') return <span>{`${provider}/${model}`}</span>;
+  return <abbr title="Built in, for trials: it sorts short texts by their words, and cannot write">local model</abbr>;
 }
 
 /** Name, status and tags. */

@@ -12,7 +12,7 @@ export function ModelPanel({ errorAt }: { errorAt: (field: string) => string | u
   const providers = data?.providers ?? [];
   const { kind, provider, model, proposerProvider, proposerModel } = draft.value;
   return (
-    <Panel title="Model">
+    <Panel title="3. Model">
       <Problem error={error} />
       <div class="form-pair">
         <ProviderField

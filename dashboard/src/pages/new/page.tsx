@@ -82,7 +82,7 @@ export function NewRunPage() {
           />
           <ModelPanel errorAt={at} />
           {onRows && (
-            <Panel title="Score">
+            <Panel title="4. Score">
               <ScorerFields
                 draft={draft.value.scorer}
                 onChange={(next) => change({ scorer: next, guessedScorer: null })}

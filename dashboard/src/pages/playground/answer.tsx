@@ -29,7 +29,7 @@ export function AnswerPanel(props: { title: string; served: Served | undefined; 
 function Figures({ answer }: { answer: AskedAnswer }) {
   const { firstMs, totalMs, promptTokens, completionTokens, costUsd, model, finishReason, deploymentId } = answer;
   const figures: [string, string | null][] = [
-    ['First text', firstMs === null ? null : milliseconds(firstMs)],
+    ['First token', firstMs === null ? null : milliseconds(firstMs)],
     ['Total', totalMs === null ? null : milliseconds(totalMs)],
     ['Tokens in', promptTokens === null ? null : count(promptTokens)],
     ['Tokens out', completionTokens === null ? null : count(completionTokens)],

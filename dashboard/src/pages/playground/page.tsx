@@ -67,7 +67,7 @@ export function PlaygroundPage() {
             </div>
             {baseline && (
               <p class="quiet">
-                To compare with the prompt of the start, <a href={baseline}>deploy the baseline</a>.
+                To compare with the prompt before the search, <a href={baseline}>deploy the baseline</a>.
               </p>
             )}
             <InputForm {...{ fields, values, onSend }} onChange={setValues} />

@@ -111,7 +111,7 @@ function Filters({ view }: { view: RunsView }) {
         value={view.group ?? ''}
         onChange={(event) => setQuery({ group: event.currentTarget.value || null })}
       >
-        <option value="">In one list</option>
+        <option value="">Not grouped</option>
         <option value="dataset">Grouped by data set</option>
         <option value="model">Grouped by model</option>
         <option value="tag">Grouped by tag</option>

@@ -35,5 +35,11 @@ export function scaleOf(runs: readonly Run[], wanted: string | null): Scale | nu
   const ends = byKey.get(key)!.flatMap(({ value, low, high }) => [value, low, high].map(Math.abs));
   // The interval of one row has no end.
   const reach = Math.max(0.01, ...ends.filter((end) => end !== Number.MAX_VALUE));
-  return { key, reach };
+  return { key, reach: roundedUp(reach) };
+}
+
+/** The next number of one digit, as 0.8 of 0.764. */
+function roundedUp(value: number): number {
+  const digit = 10 ** Math.floor(Math.log10(value));
+  return Number((Math.ceil(value / digit) * digit).toPrecision(1));
 }

@@ -51,8 +51,8 @@ export function plannedWords({ basis, seeds, least_difference: least, seeds_for_
   const shows =
     least === null
       ? `${rows} show no difference, however large.`
-      : `With ${rows} only a difference above ${least.toFixed(2)} will show.`;
-  return seeds >= enough ? shows : `${shows} ${count(enough)} held-out rows show 0.1.`;
+      : `${rows} show a difference above ${least.toFixed(2)}.`;
+  return seeds >= enough ? shows : `${shows} To show 0.1, hold out ${count(enough)}.`;
 }
 
 /** What would decide an inconclusive comparison; empty: it is decided, or nothing would. */

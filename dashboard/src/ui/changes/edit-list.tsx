@@ -15,19 +15,18 @@ export interface ListedEdit {
   words: readonly WordPiece[] | null;
 }
 
-/** Edits in the list before it is unfolded. */
-const firstShown = 100;
-
 /** The edits of a prompt, each with what `children` says below it. */
 export function EditList<Edit extends ListedEdit>(props: {
   edits: readonly Edit[];
   /** All edits, of which the list has the first. */
   total?: number;
+  /** Edits in the list before it is unfolded. */
+  most?: number;
   children?: (edit: Edit) => ComponentChildren;
 }) {
-  const { edits, children, total = edits.length } = props;
+  const { edits, children, total = edits.length, most = 100 } = props;
   const [isOpen, setOpen] = useState(false);
-  const shown = isOpen ? edits : edits.slice(0, firstShown);
+  const shown = isOpen ? edits : edits.slice(0, most);
   const isNamed = new Set(edits.map(({ component }) => component)).size > 1;
   return (
     <>

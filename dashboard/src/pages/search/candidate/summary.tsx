@@ -1,4 +1,5 @@
-import { count, reward } from '../../../util/format.js';
+import { counted } from '../../../../../src/core/math/words.js';
+import { reward } from '../../../util/format.js';
 import { approachWords } from '../../../util/search-words.js';
 import { here } from '../../../util/router.js';
 import { CopyId } from '../../../ui/copy.js';
@@ -45,11 +46,9 @@ export function CandidateSummary(props: { candidate: CandidateDetail; job: Searc
           {reward(candidate.reward)}
           <UnseenRows interval={candidate.reward_interval} />
         </Stat>
-        <Stat name="Estimated at acceptance">{reward(decision.estimated_reward)}</Stat>
-        <Stat name="All answers" hint="Mean over all its answers, tests included">
+        <Stat name={`Mean of ${counted(candidate.rollout_count, 'answer')}`} hint="Of all parts, train rows included">
           {reward(candidate.avg_reward)}
         </Stat>
-        <Stat name="Answers">{count(candidate.rollout_count)}</Stat>
       </Stats>
     </>
   );

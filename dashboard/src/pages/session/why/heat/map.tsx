@@ -8,6 +8,10 @@ import type { RewardMatrix } from './matrix.js';
 import type { Order } from './order.js';
 import { cellSize, moved, type Place } from './place.js';
 
+/** The width in pixels from which columns have numbers above them, and the height of these. */
+const leastNumbered = 28;
+const headHeight = 18;
+
 /** The map as a canvas of one pixel per cell, which the browser enlarges. */
 export function HeatMap({ matrix, order }: { matrix: RewardMatrix; order: Order }) {
   const box = useRef<HTMLDivElement>(null);
@@ -15,6 +19,7 @@ export function HeatMap({ matrix, order }: { matrix: RewardMatrix; order: Order 
   const [place, setPlace] = useState<Place | null>(null);
   const [rows, columns] = [order.rows.length, order.columns.length];
   const cell = cellSize(rows, columns, useWidth(box));
+  const head = cell.width < leastNumbered ? 0 : headHeight;
   useEffect(() => {
     const image = new ImageData(pixelsOf(matrix, order), columns, rows);
     canvas.current!.getContext('2d')!.putImageData(image, 0, 0);
@@ -33,7 +38,7 @@ export function HeatMap({ matrix, order }: { matrix: RewardMatrix; order: Order 
     event.preventDefault();
     if (next === undefined) return open();
     setPlace(next);
-    showIn(box.current!, next, cell);
+    showIn(box.current!, next, cell, head);
   };
   return (
     <>
@@ -47,6 +52,15 @@ export function HeatMap({ matrix, order }: { matrix: RewardMatrix; order: Order 
         onKeyDown={onKeyDown}
         onFocus={() => setPlace(current ?? { row: 0, column: 0 })}
       >
+        {head > 0 && (
+          <div class="heat-heads" style={{ height: `${head}px` }} aria-hidden="true">
+            {order.columns.map((column) => (
+              <span key={column} style={{ width: `${cell.width}px` }}>
+                {numberOf(matrix.candidateIds[column]!)}
+              </span>
+            ))}
+          </div>
+        )}
         <div class="heat-space" style={{ width: `${columns * cell.width}px`, height: `${rows * cell.height}px` }}>
           <canvas
             ref={canvas}
@@ -93,12 +107,12 @@ function Said({ matrix, order, place }: { matrix: RewardMatrix; order: Order; pl
   );
 }
 
-/** Scrolls a cell into view. */
-function showIn(box: HTMLElement, { row, column }: Place, { width, height }: Size): void {
+/** Scrolls a cell into view, `head` pixels below the begin of the box. */
+function showIn(box: HTMLElement, { row, column }: Place, { width, height }: Size, head: number): void {
   const into = (start: number, size: number, view: number, at: number) =>
     Math.min(at, Math.max(start, at + size - view));
   box.scrollTo({
-    top: into(box.scrollTop, height, box.clientHeight, row * height),
+    top: into(box.scrollTop, height, box.clientHeight, row === 0 ? 0 : head + row * height),
     left: into(box.scrollLeft, width, box.clientWidth, column * width),
   });
 }

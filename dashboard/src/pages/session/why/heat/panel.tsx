@@ -35,8 +35,9 @@ export function HeatPanel(props: { session: Session; candidates: readonly Candid
   return (
     <Panel title="Rewards by row" aside={<Choice label="Rows" value={shown} options={rowsNames} onChange={setShown} />}>
       <p class="how">
-        Each line is a row, the hardest at the top; each column is a candidate, the best at the left. A change of color
-        within a row is what a prompt won or lost. Arrow keys move, Enter or a click opens the trace.
+        Each line is a row, the hardest at the top; each column is a candidate, the best reward on evaluation rows
+        first, then those without one. A change of color within a row is what a prompt won or lost. Arrow keys move,
+        Enter or a click opens the trace.
       </p>
       <div class="heat-part">
         <Legend matrix={matrix} />
