@@ -12,6 +12,7 @@ const commonWords = new Set(
   to today told tomorrow too took tried try trying two u until up upon us use used using ve very want wants was way we week weeks
   well went were what when where whether which while who whom whose why will with without won would year years yes yesterday yet
   you your yours
+  ain aren couldn didn doesn hadn hasn haven isn mustn needn shan shouldn wasn weren wouldn
   especially except mainly mostly often sometimes unlike usually`.split(/\s+/),
 );
 
@@ -55,8 +56,9 @@ export function stem(word: string): string {
   return word;
 }
 
+/** Whether a word says nothing about a subject: too short, a common word, or a number. */
 export function isCommon(word: string): boolean {
-  return word.length < 2 || commonWords.has(word);
+  return word.length < 2 || commonWords.has(word) || /^\p{N}+$/u.test(word);
 }
 
 /** The distinct stems of a text's significant words, each with its first form. */

@@ -34,6 +34,11 @@ describe('of labels', () => {
     );
   });
 
+  test('learns neither numbers nor what is left of a contraction', () => {
+    const proposed = propose(base, [labelled("the tulips haven't and doesn’t 4471 wilted", 'k1')]);
+    expect(proposed).toContain('- `k1`: also tulips, wilted.');
+  });
+
   test('extends its own guidance: repeated lessons become stronger, new ones are added', () => {
     const twice = propose(propose(base, failures), [labelled('my tulip is brown, usually', 'k1')]);
     expect(twice).toContain('- `k1`: often tulips; also wilted, brown.\n- `k2`: also bent, nail.');
