@@ -11,8 +11,8 @@ interface Poller {
 
 /** TaskQueueType.WORKFLOW of Temporal's API. */
 const workflowQueue = 1;
-/** A worker polls at least once a minute. */
-const pollerAgeMs = 70_000;
+/** Two polls: a worker polls once a minute, and a poll may be late or lost on a busy machine. */
+const pollerAgeMs = 130_000;
 const mark = '@installation-';
 
 /** The name of a worker in Temporal. */
