@@ -53,6 +53,20 @@ def test_a_try_answers_a_few_rows(client, evaluation):
     assert tried["job_id"] not in [job["job_id"] for job in client.evaluations.list()]
 
 
+def test_a_graph_is_tried_on_rows_of_a_data_set_with_a_name(client, evaluation):
+    known = client.datasets.upload(evaluation["dataset"]["rows"], name="Compass")
+    dataset = {"dataset_id": known["dataset_id"], "input": "input", "expected": "label", "initial_prompt": PROMPT}
+    tried = client.graphs.try_rows(
+        dataset={**dataset, "verifier_config": {"mode": "exact"}},
+        policy_model=LOCAL["model"],
+        policy_provider=LOCAL["provider"],
+        rows=3,
+    )
+    assert [row["error"] for row in tried["rows"]] == [None] * 3
+    state = client.graphs.get(tried["job_id"])
+    assert (state["status"], state["dataset"]["name"]) == ("completed", "Compass")
+
+
 def test_a_session_with_commands_rewards_and_its_prompt(client):
     session = client.sessions.create(
         algorithm="gepa",
