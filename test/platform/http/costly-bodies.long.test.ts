@@ -160,7 +160,7 @@ test('no scorer and no expected value of a create holds the event loop', async (
     }),
     { numRuns: runs(10, 300) },
   );
-}, 300_000);
+}, 600_000);
 
 const lines = (count: number, line: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
@@ -216,4 +216,4 @@ test('no upload holds the event loop, whatever the chunks that it comes in', asy
     ),
     { numRuns: runs(6, 60) },
   );
-}, 300_000);
+}, 600_000);
