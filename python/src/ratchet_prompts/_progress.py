@@ -55,6 +55,6 @@ def _generation(data: Mapping[str, Any]) -> str:
         bounds = unseen(data.get("estimated_reward_interval"))
         estimate = f", estimate {number(data['estimated_reward'])}{bounds}"
     return (
-        f"generation {data['generation']}: {data['rollouts_completed']} rollouts, "
+        f"generation {data['generation']}: {data['rollouts_completed']} answers, "
         f"best reward {number(data['best_reward'])}{estimate}, {dollars(data['cost_usd'])}"
     )

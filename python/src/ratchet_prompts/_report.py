@@ -22,6 +22,11 @@ def number(value: Optional[float]) -> str:
     return f"{value:.3f}"
 
 
+def signed(value: float) -> str:
+    """A difference, as `+0.266`."""
+    return number(value) if value < 0 else f"+{number(value)}"
+
+
 def unseen(interval: Optional[Interval]) -> str:
     """The 95 % interval of a mean reward for rows that were not run, behind it."""
     if interval is None:

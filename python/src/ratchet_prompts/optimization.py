@@ -51,7 +51,7 @@ def optimize(
     metric: `metric(row, answer)`, with the whole row, returns a reward from 0 to 1, or it with feedback, from which new
         prompts are written. It is called from several threads. Or a scorer by name or as in the API.
     model, proposer: "provider/model": the model that answers, and the one that writes prompts.
-    budget: maximum rollouts. max_cost_usd: maximum dollars.
+    budget: maximum answers. max_cost_usd: maximum dollars.
     input, expected: the columns of `{{input}}` and of the right answers.
     client: the service; by default the one of RATCHET_URL, else a local one, which is started if
         none answers and ends with this process.
@@ -178,7 +178,7 @@ def _announce(url: str, session_id: str, created: Mapping[str, Any], shown: Prog
     estimate = created["estimate"]
     cost = estimate["cost_usd"]
     dollars = f"${cost['low']:.4f} to ${cost['high']:.4f}, probably ${cost['likely']:.4f}" if cost else "unknown"
-    shown.note(f"At most {estimate['rollouts']} rollouts; cost: {dollars}")
+    shown.note(f"At most {estimate['rollouts']} answers; cost: {dollars}")
     for warning in created.get("warnings") or []:
         shown.note(f"Note: {warning}")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 
 from . import types as t
 from ._prompts import text_of
-from ._report import curve_svg, diff_html, diff_lines, dollars, number, table_html, unseen
+from ._report import curve_svg, diff_html, diff_lines, dollars, number, signed, table_html, unseen
 from ._rows import frame_of
 from .client import Client
 from .jobs import Deployment, Session
@@ -110,7 +110,7 @@ class Optimization:
 
     @property
     def _verdict(self) -> str:
-        counted = f"{self.rollouts} rollouts, {dollars(self.cost_usd)}"
+        counted = f"{self.rollouts} answers, {dollars(self.cost_usd)}"
         if self.verdict is None or self.interval is None:
             return f"{self.status}, reward {number(self.reward)} ({counted})"
         rows = "held-out rows" if self.basis == "heldout" else "rows that the search saw"
@@ -118,19 +118,19 @@ class Optimization:
         needed = "" if self.rows_needed is None else f"; about {self.rows_needed} rows would decide"
         return (
             f"{VERDICTS.get(self.verdict, self.verdict)} on {rows}: {number(self.baseline_reward)} -> "
-            f"{number(self.reward)}{unseen(self.reward_interval)}; 95 %: difference {number(low)} to {number(high)}"
+            f"{number(self.reward)}{unseen(self.reward_interval)}; 95 %: difference {signed(low)} to {signed(high)}"
             f"{needed}, {counted}"
         )
 
     def _repr_html_(self) -> str:
-        interval = "none" if self.interval is None else f"{number(self.interval[0])} to {number(self.interval[1])}"
+        interval = "none" if self.interval is None else f"{signed(self.interval[0])} to {signed(self.interval[1])}"
         rows = [
             ("verdict", VERDICTS.get(self.verdict or "", self.verdict or "none")),
             ("reward before", number(self.baseline_reward)),
             ("reward now", number(self.reward) + unseen(self.reward_interval)),
             ("95 % interval of the difference", interval),
             ("measured on", self.basis or "none"),
-            ("rollouts", str(self.rollouts)),
+            ("answers", str(self.rollouts)),
             ("cost", dollars(self.cost_usd)),
             ("session", f"{self.job_id} ({self.status}, {self.stopped_by})"),
         ]
