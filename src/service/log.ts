@@ -16,7 +16,7 @@ function describe(error: unknown): unknown {
   };
 }
 
-/** A plain line for a terminal: the message, and the error's message. */
+/** A plain line for a person: the message, and the error's message. */
 const forPeople = {
   write(line: string): void {
     const { level, msg, err } = JSON.parse(line) as { level: number; msg: string; err?: { message?: string } };
@@ -39,7 +39,7 @@ export interface CommandLog {
 /** The log of a service that runs inside a command. */
 export function createCommandLog(config: Pick<Config, 'logLevel' | 'dataDir'>): CommandLog {
   const file = join(config.dataDir, 'command.log');
-  const terminal = onStderr();
+  const terminal = forPeople;
   let kept: ReturnType<typeof pino.destination> | null = null;
   let isUsed = false;
   const toFile = () => {

@@ -15,7 +15,10 @@ export function SignIn() {
         <Heading title="Sign in">
           <img src="/favicon.svg" alt="" width="28" height="28" /> Ratchet
         </Heading>
-        <Field label="API key" hint="Or open the link that npm start prints; it signs in once.">
+        <Field
+          label="API key"
+          hint="It is in the file .ratchet/api-key of the service's folder. The link that the service prints at its start signs in, too."
+        >
           <input
             type="password"
             autocomplete="current-password"

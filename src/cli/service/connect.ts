@@ -64,9 +64,10 @@ async function useRunning(config: Config, { url, version, apiKey, running }: Fou
 async function startAndUse(config: Config, use: Use): Promise<void> {
   const { withEmbedded } = await import('./embedded.js');
   note(`No service runs: starting Postgres, Temporal and Ratchet (data in ${config.dataDir}) …`);
-  await withEmbedded(config, (client, { url, temporalUi }) => {
+  await withEmbedded(config, async (client, { url, temporalUi }) => {
     note(`Ratchet at ${url}${temporalUi ? `, Temporal UI ${temporalUi}` : ''}; it ends with this command.`);
-    return use(client, { dataDir: config.dataDir, isPassing: true });
+    await use(client, { dataDir: config.dataDir, isPassing: true });
+    if (client.started.length > 0) note('Its page is kept: run "ratchet" in this folder, and open its dashboard.');
   });
 }
 
