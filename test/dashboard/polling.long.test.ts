@@ -46,28 +46,39 @@ const views: [string, () => string][] = [
   ['archived deployment', () => `deployments/${jobs.versions[0]}`],
 ];
 
-/** API requests of a page, by method and path; streams of events end with their job. */
-function watch(page: Page): { method: string; path: string; at: number }[] {
-  const asked: { method: string; path: string; at: number }[] = [];
-  page.on('request', (request: Request) => {
+interface Watched {
+  /** API requests by method and path; streams of events end with their job. */
+  asked: string[];
+  /** Whether all are answered, and none came for a while. */
+  isSettled(): boolean;
+}
+
+function watch(page: Page): Watched {
+  const asked: string[] = [];
+  const open = new Set<Request>();
+  let lastAt = Date.now();
+  page.on('request', (request) => {
     const { pathname, search } = new URL(request.url());
-    if (pathname.startsWith('/api/') && pathname !== shared)
-      asked.push({ method: request.method(), path: pathname + search, at: Date.now() });
+    if (!pathname.startsWith('/api/') || pathname === shared) return;
+    asked.push(`${request.method()} ${pathname}${search}`);
+    open.add(request);
   });
-  return asked;
+  const onEnd = (request: Request) => {
+    if (open.delete(request)) lastAt = Date.now();
+  };
+  page.on('requestfinished', onEnd).on('requestfailed', onEnd);
+  return { asked, isSettled: () => asked.length > 0 && open.size === 0 && Date.now() - lastAt > settledMs };
 }
 
 test.each(views)('no polling of what has ended: %s', async (_, fragment) => {
   const page = await open(on.service, '#/new');
-  const asked = watch(page);
+  const { asked, isSettled } = watch(page);
   await page.goto(`${on.service.url}/#/${fragment()}`);
-  await until('the page has settled', () =>
-    Promise.resolve(asked.length > 0 && Date.now() - asked.at(-1)!.at > settledMs),
-  );
+  await until('the page has settled', () => Promise.resolve(isSettled()));
   const read = asked.splice(0);
   await page.waitForTimeout(watchedMs);
-  expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+  expect(asked).toEqual([]);
   // The first page of a list, and the summary beside it, are read once.
-  const rows = read.filter(({ path }) => /\/rows(?:\/summary)?(?:\?|$)/.test(path)).map(({ path }) => path);
+  const rows = read.filter((request) => /\/rows(?:\/summary)?(?:\?|$)/.test(request));
   expect(rows).toEqual([...new Set(rows)]);
 });
