@@ -1,3 +1,4 @@
+import { isRight } from '../../../../src/core/rows/groups.js';
 import { useState } from 'preact/hooks';
 import { client } from '../../data/client.js';
 import { count, dollars, reward } from '../../util/format.js';
@@ -55,7 +56,7 @@ export function TryPanel(props: {
 function Answers({ answer }: { answer: Tried }) {
   const { rows: tried, mean_reward: mean, total_cost_usd: cost, seconds, diagnosis } = answer;
   const scored = tried.filter((row) => row.reward !== null);
-  const right = scored.filter((row) => row.reward === 1).length;
+  const right = scored.filter((row) => isRight(row.reward!)).length;
   return (
     <>
       <p>
@@ -92,7 +93,7 @@ function TriedRow({ jobId, row }: { jobId: string; row: Tried['rows'][number] })
         )}
       </td>
       <td class="number">
-        <span class={score === null ? 'quiet' : score > 0 ? 'try-right' : 'try-wrong'}>{reward(score)}</span>
+        <span class={score === null ? 'quiet' : isRight(score) ? 'try-right' : 'try-wrong'}>{reward(score)}</span>
       </td>
       <td>
         <div class="cell" dir="auto">
