@@ -55,7 +55,7 @@ export function changeLines({
   });
 }
 
-/** What authors with several edits won by all of them: `#15: 3 edits together, from row 96; +3 rows, −0`. */
+/** Of authors with several edits: `#15: 3 edits together, from row 96; +3 rows, −0`. */
 export function togetherLines({
   edits,
   authors,
