@@ -57,7 +57,11 @@ test('lists moves and additions with their rows, and measures one edit alone', a
   const first = added.first();
   // Each proposal adds a rule and moves a line, so its rows speak for neither alone.
   expect(await first.textContent()).toMatch(/rule-\d\..*#\d+, one of its 2 edits/s);
-  expect(await edits(page).getByText(/\+\d+ rows/).count()).toBe(0);
+  expect(
+    await edits(page)
+      .getByText(/\+\d+ rows/)
+      .count(),
+  ).toBe(0);
   const together = page.getByRole('region', { name: 'Edits made together' }).getByRole('listitem');
   expect(await together.first().textContent()).toMatch(/#\d+: 2 edits together, from row \d+.*\+\d+ rows, −0/s);
   await together
