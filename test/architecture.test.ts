@@ -112,6 +112,7 @@ const rules: Record<string, Rule> = {
       'src/core/comparisons/words',
       'src/core/health/pace',
       'src/core/comparisons/first-reward',
+      'src/core/rows/groups',
       'src/core/prompts/changes',
       'src/core/prompts/components',
       'src/core/prompts/row-template',

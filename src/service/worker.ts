@@ -6,6 +6,7 @@ import {
   type InjectedSinks,
   type WorkflowBundlePath,
 } from '@temporalio/worker';
+import { ApplicationFailure } from '@temporalio/common';
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -138,12 +139,18 @@ function sinksOf(guard: QueueGuard): InjectedSinks<OwnershipSinks> {
   return { ownership: { refused: { fn: (_info, owner) => guard.refused(owner), callDuringReplay: true } } };
 }
 
-/**
- * What the SDK says at each attempt at a failing workflow task, and at the end of each failed job.
- * The reconciler reports the former once, and the activity that ends a job the latter. Nothing else
- * reports those of webhooks.
- */
 const reportedByUs = ['Workflow failed', 'Failed to process Workflow Activation'];
+
+/**
+ * What the SDK says at each attempt at a failing workflow task, at the end of each failed job, and
+ * of the fault that ends it. The reconciler reports the former once, and the activity that ends a
+ * job the others. Nothing else reports those of webhooks.
+ */
+export function isReported(message: string, { workflowType, error }: { workflowType?: unknown; error?: unknown }) {
+  if (workflowType === 'webhookWorkflow') return false;
+  const isFault = error instanceof ApplicationFailure && error.nonRetryable === true;
+  return reportedByUs.includes(message) || (message === 'Activity failed' && isFault);
+}
 
 /** Updates of the SDK's metrics in a second; those beyond are lost, with a line of the log. */
 const maxUpdates = 50_000;
@@ -155,8 +162,6 @@ const maxUpdates = 50_000;
 export function installRuntime(log: Logger, isMeasured = true): void {
   const buffer = isMeasured ? new MetricsBuffer({ maxBufferSize: maxUpdates, useSecondsForDurations: true }) : null;
   if (buffer) collectSdkMetrics(buffer);
-  const isReported = (message: string, meta: { workflowType?: unknown }) =>
-    reportedByUs.includes(message) && meta.workflowType !== 'webhookWorkflow';
   const level =
     (name: 'trace' | 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, meta: object = {}) =>

@@ -55,16 +55,25 @@ test('lists moves and additions with their rows, and measures one edit alone', a
   expect(await violations(page)).toEqual([]);
 
   const first = added.first();
-  expect(await first.textContent()).toMatch(/rule-\d\..*#\d+, from row \d+.*\+\d+ rows, −0/s);
-  await first
+  // Each proposal adds a rule and moves a line, so its rows speak for neither alone.
+  expect(await first.textContent()).toMatch(/rule-\d\..*#\d+, one of its 2 edits/s);
+  expect(
+    await edits(page)
+      .getByText(/\+\d+ rows/)
+      .count(),
+  ).toBe(0);
+  const together = page.getByRole('region', { name: 'Edits made together' }).getByRole('listitem');
+  expect(await together.first().textContent()).toMatch(/#\d+: 2 edits together, from row \d+.*\+\d+ rows, −0/s);
+  await together
+    .first()
     .getByRole('link', { name: /^row \d+$/ })
     .first()
     .click();
   await page.getByRole('dialog', { name: /^Trace of/ }).waitFor();
   await page.keyboard.press('Escape');
 
-  await first.getByRole('button', { name: 'Without this sentence' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Evaluate without this sentence' });
+  await first.getByRole('button', { name: 'Without this line' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Evaluate without this line' });
   await dialog.getByText('20 rollouts').waitFor();
   expect(await dialog.textContent()).toContain('20 held-out rows');
   await dialog.getByRole('button', { name: 'Start' }).click();

@@ -67,7 +67,9 @@ test('a search without held-out rows is said to have selected on the compared on
   const { split } = await readJob<Session>(on.service, unheld);
   expect(split?.heldout).toEqual([]);
   const page = await compare([of.first, unheld]);
-  await verdict(page).getByText('B: a search selected on the compared rows, which favors its candidate.').waitFor();
+  await verdict(page)
+    .getByText('B: its own search selected on the compared rows, which favors its candidate.')
+    .waitFor();
   expect(
     await settings(page)
       .getByRole('row', { name: /^Split/ })
@@ -80,7 +82,7 @@ test('runs with other scorers are not compared, and their configurations are', a
   const page = await compare([of.first, of.half, of.otherScorer]);
   await page
     .getByRole('alert')
-    .getByText(/C is scored differently from A/)
+    .getByText(/C( \(".+"\))? is scored differently from A/)
     .waitFor();
   const row = settings(page).getByRole('row', { name: /^Scorer \w+/ });
   await row.waitFor();

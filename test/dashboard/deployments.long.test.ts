@@ -60,7 +60,10 @@ test('a name is rolled back and a version promoted, and callers get it', async (
   await confirm(page, 'Promote').click();
   await until('it serves the name', async () => (await served('router')) === second);
   expect(shownId(page)).toBe(second);
-  await page.getByRole('list', { name: 'Changes' }).getByText('production: 1 → 2, set by bootstrap').waitFor();
+  await page
+    .getByRole('list', { name: 'Changes' })
+    .getByText("production: 1 → 2, set by the service's first key")
+    .waitFor();
   await page.getByRole('heading', { level: 1 }).getByText('live').waitFor();
   expect(on.world.model.requests.at(-1)!.body.messages[0]!.content).toBe('Answer in short, without a greeting.');
 });
@@ -125,6 +128,9 @@ test('a gate with the scorer of the run lets no version pass that is below its d
   await form.getByText(/The candidate has \d/).waitFor();
   // Behind the dialog, before it is closed.
   await page.locator('main').getByText('gated-name', { exact: true }).first().waitFor();
+  await page.reload();
+  await page.getByRole('dialog', { name: 'Deploying gated-name' }).waitFor();
+  expect(await button(page, 'Deploy').count()).toBe(0);
   await form.getByRole('link', { name: 'Open the deployment' }).click();
   await page.getByRole('region', { name: 'Gate' }).getByText('not passed').waitFor();
   const { gate, live } = await readDeployment(on.service, shownId(page)!);

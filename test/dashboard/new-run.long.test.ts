@@ -111,6 +111,23 @@ test('each fault is said at its field, and Start waits for its end', async () =>
   expect((await readJob<Evaluation>(on.service, await started(page))).status).not.toBe('failed');
 });
 
+test('a provider says what it lacks, and a try that nothing answers says the cause once', async () => {
+  const page = await open(on.service, '#/new');
+  await page.getByText('Evaluate', { exact: true }).click();
+  await page.getByText('Paste rows').click();
+  await page.getByLabel('Rows', { exact: true }).fill('question,answer\na,b\nc,d');
+  await button(page, 'Use these rows').click();
+  await page.getByText('2 rows', { exact: true }).waitFor();
+  await fillModels(page);
+  await page.getByLabel(/^Provider(?! of)/).selectOption('anthropic');
+  await page.getByRole('alert').getByText('ANTHROPIC_API_KEY').waitFor();
+  await page.getByLabel(/^Provider(?! of)/).selectOption('ollama');
+  await button(page, 'Try 5 rows').click();
+  await page.getByText('None of 2 rows was answered').waitFor();
+  expect(await page.getByText(/ECONNREFUSED/).count()).toBe(1);
+  expect(await page.getByText(/right, mean score/).count()).toBe(0);
+});
+
 test('the same form tries and starts a graph on all rows of a data set, and an evaluation of a container', async () => {
   const container = await startFakeContainer({ behave: () => answers.reward(1) });
   const page = await open(on.service, '#/new');

@@ -2,7 +2,8 @@
 import { cloneElement, isValidElement, type ComponentChildren, type JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { isSilence, silentSince } from '../data/connection.js';
-import { ago, clock, fullClock, messageOf, words } from '../util/format.js';
+import { agoNow } from '../util/now.js';
+import { clock, fullClock, messageOf, words } from '../util/format.js';
 
 /** A status with its color; `text` says it in other words. */
 export function Badge({ status, text }: { status: string; text?: string }) {
@@ -28,7 +29,7 @@ export function Time({ at }: { at: string | null | undefined }) {
   if (!at) return <>–</>;
   return (
     <time dateTime={at} title={fullClock(at)}>
-      {ago(at)}
+      {agoNow(at)}
     </time>
   );
 }

@@ -2,8 +2,8 @@ import type { Named } from '../data/first-reward.js';
 import { reward } from '../util/format.js';
 
 /** The one number of a page, by its name, with its interval beside the baseline. */
-export function FirstNumber({ of }: { of: Named | null }) {
-  if (of === null) return <p class="first-number quiet">No reward yet</p>;
+export function FirstNumber({ of, isOver = false }: { of: Named | null; isOver?: boolean }) {
+  if (of === null) return <p class="first-number quiet">{isOver ? 'No reward' : 'No reward yet'}</p>;
   const { name, reward: value, interval, baseline } = of;
   return (
     <p class="first-number">

@@ -78,6 +78,12 @@ export function shortId(id: string): string {
 /** A word of the API as text: `not_better` is "not better". */
 export const words = (name: string): string => name.replaceAll('_', ' ');
 
+/** Who made something, by the name of the key; null: no key did. */
+export function makerOf(key: { key_name: string } | null | undefined): string {
+  if (!key) return 'the service';
+  return key.key_name === 'bootstrap' ? "the service's first key" : key.key_name;
+}
+
 /** What a caught value says; of a refusal of the service, its detail. */
 export function messageOf(error: unknown): string {
   if (error instanceof RatchetError && error.problem.detail) return error.problem.detail;

@@ -33,6 +33,7 @@ const labels: Record<string, string> = {
   max_prompt_tokens: 'Tokens of a prompt, at most',
   answer_cache: 'Recorded answers',
   preflight: 'Check of the models before the start',
+  demonstrations: 'Rows shown in the prompt, at most',
   rng_seed: 'Seed of randomness',
   target_reward: 'Ends at the reward',
   patience: 'Ends after generations without a better prompt',

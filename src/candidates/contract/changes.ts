@@ -48,6 +48,11 @@ const authorSchema = z
       .array(z.object({ rollout_id: z.string(), seed: z.int().nullable(), feedback: z.string() }))
       .describe('The feedback shown to its reflection: the first 5, each cut at 500 bytes.'),
     feedback_total: z.int(),
+    num_edits: z
+      .int()
+      .describe(
+        "The edits that it made of its first parent's prompt, those that later candidates replaced among them. Its feedback and rows are of all of them together. 0: the baseline.",
+      ),
     rows: z
       .object({
         compared: z.int().describe('Rows on which both have a reward: its test, and rows that both ran on.'),

@@ -66,7 +66,7 @@ export async function changesView(
     edits,
     total: all.length,
     is_equal: all.length === 0 && areEqual(textsOf(before), textsOf(self)),
-    authors: await readAuthors(tx, jobId, authors),
+    authors: await readAuthors(tx, jobId, authors, line),
   };
 }
 
@@ -113,7 +113,14 @@ class Removers {
   }
 }
 
-async function readAuthors(tx: Tx, jobId: string, authors: readonly Ancestor[]): Promise<Author[]> {
+async function readAuthors(
+  tx: Tx,
+  jobId: string,
+  authors: readonly Ancestor[],
+  line: readonly Ancestor[],
+): Promise<Author[]> {
+  const members = new Map(line.map((member) => [member.id, member]));
+  const parentOf = ({ parentIds: [first] }: Ancestor) => members.get(first ?? '');
   const ids = authors.flatMap(({ id, parentIds }) => (parentIds.length > 0 ? [id] : []));
   const ordinalsOf = ({ reflection }: Ancestor) => reflection?.ordinals ?? [];
   const shown = authors.flatMap((author) => ordinalsOf(author).slice(0, limits.feedback));
@@ -131,9 +138,14 @@ async function readAuthors(tx: Tx, jobId: string, authors: readonly Ancestor[]):
       .flatMap((ordinal) => feedback.get(ordinal) ?? [])
       .map((example) => exampleView(example, limits.feedbackBytes)),
     feedback_total: ordinalsOf(author).length,
+    num_edits: editsSince(parentOf(author), author),
     rows: author.parentIds.length === 0 ? null : rowsView(tested.get(author.id) ?? [], paired.get(author.id)),
   }));
 }
+
+/** How many edits a candidate made of its parent's prompt. */
+const editsSince = (parent: Ancestor | undefined, author: Ancestor): number =>
+  parent ? editsBetween(parent, author).length : 0;
 
 /** The rows of recorded tests with a reward on both sides, by candidate. */
 async function readTestedPairs(tx: Tx, jobId: string, ids: readonly string[]): Promise<Map<string, RewardPair[]>> {

@@ -55,6 +55,8 @@ function whyAccepted({ reason, parentSum, childSum }: AcceptanceRecord, unit: Un
   // The test of a set of turns has more solved rows than their share.
   if (reason === 'better' && childSum <= parentSum)
     return `, a gain by the shares of ${unit}s that its parent solves and fails`;
+  if (reason === 'combined' && childSum <= parentSum)
+    return ', and a combination of candidates needs only to lose nothing';
   return savingText[reason] ?? '';
 }
 

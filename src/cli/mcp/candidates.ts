@@ -1,5 +1,5 @@
 import { GraphHandle, SessionHandle, type Ratchet } from '../../client/index.js';
-import { changeLines } from '../../core/prompts/changes/report.js';
+import { changeLines, togetherLines } from '../../core/prompts/changes/report.js';
 import { ConfigError } from '../../service/config.js';
 import { jobOf } from '../commands/jobs.js';
 
@@ -29,7 +29,9 @@ export async function candidateOf(client: Ratchet, id: string, candidateId: stri
   const search = searchOf(client, id);
   const detail = await search.candidate(candidateId);
   const isKnown = 'prompts' in detail || detail.messages !== null;
-  return { ...detail, changes: isKnown ? changeLines(await search.changes(candidateId)) : [] };
+  if (!isKnown) return { ...detail, changes: [] };
+  const changes = await search.changes(candidateId);
+  return { ...detail, changes: [...changeLines(changes), ...togetherLines(changes)] };
 }
 
 /** The search of an id. */

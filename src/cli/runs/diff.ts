@@ -4,7 +4,7 @@ import { signed } from '../../core/math/words.js';
 import { sessionOfCandidate } from '../../core/jobs/ids.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { promptChanges, type PromptTexts } from '../../core/prompts/changes/changes.js';
-import { changeLines, editLine } from '../../core/prompts/changes/report.js';
+import { changeLines, editLine, togetherLines } from '../../core/prompts/changes/report.js';
 import { componentTexts } from '../../core/prompts/components.js';
 import { ConfigError } from '../../service/config.js';
 import { confirmCost, estimateText } from '../commands/cost.js';
@@ -52,6 +52,7 @@ export async function diff(before: string, after: string | undefined, options: D
     if (without !== undefined) return evaluateWithout(client, changes, without, options);
     if (json) return sayJson(changes);
     sayLines(changeLines(changes), changes.total);
+    for (const line of togetherLines(changes)) say(line);
   });
 }
 

@@ -56,6 +56,9 @@ const columnSchema = z
       .nullable()
       .describe('Over the seeds that are compared with the baseline; of the baseline, with any. null: none.'),
     mean_reward_interval: intervalSchema.nullable().describe('95 %, for unseen seeds of the same kind.'),
+    seeds_selected: z
+      .int()
+      .describe('Of the compared seeds, those on which its own search chose it among candidates, which favors it.'),
     prompt_tokens: z
       .int()
       .nullable()

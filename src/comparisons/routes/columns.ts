@@ -1,9 +1,9 @@
 /** The columns of a comparison of several. */
 import type { Column } from '../../core/comparisons/columns.js';
-import { instancesProblem } from '../../core/jobs/instances.js';
+import { withName } from '../../core/jobs/instances.js';
 import type { Tx } from '../../platform/db/db.js';
 import { refuse } from '../../platform/http/server/errors.js';
-import { readCompared, readSelected, type Compared } from './compared.js';
+import { differenceOf, readCompared, readSelected, type Compared } from './compared.js';
 
 export interface Columns {
   columns: ReadColumn[];
@@ -27,9 +27,11 @@ export async function readColumns(
     const compared = await readCompared(tx, 'ids', id);
     columns.push({ ...compared, isSelected: await readSelected(tx, compared) });
   }
-  for (const column of columns) checkInstances(columns[baseline]!, column);
+  for (const column of columns) await checkInstances(tx, columns[baseline]!, column);
   return { columns, baseline };
 }
+
+const nameOf = ({ id, name }: Compared): string => withName(id, name);
 
 /** The index of an id among the columns. */
 export function indexOfId(ids: readonly string[], field: 'baseline' | 'column', id: string): number {
@@ -38,8 +40,8 @@ export function indexOfId(ids: readonly string[], field: 'baseline' | 'column', 
   return index;
 }
 
-function checkInstances(baseline: Compared, column: Compared): void {
-  const problem = instancesProblem(baseline.instances, column.instances, baseline.id);
+async function checkInstances(tx: Tx, baseline: Compared, column: Compared): Promise<void> {
+  const problem = await differenceOf(tx, baseline, column, nameOf(baseline));
   if (problem === null) return;
-  throw refuse.invalid([{ pointer: '/ids', message: `${column.id} ${problem}` }], 'not_comparable');
+  throw refuse.invalid([{ pointer: '/ids', message: `${nameOf(column)} ${problem}` }], 'not_comparable');
 }

@@ -8,6 +8,7 @@ import { readJobOf } from '../../candidates/store/reads.js';
 import { readDeployment } from '../../kinds/deployment/store/deployments.js';
 import { gateJobId } from '../../kinds/deployment/store/gate.js';
 import { readTasksDigest } from '../../kinds/graph/store/tasks.js';
+import { readDataset } from '../../datasets/store/datasets.js';
 import { readJob } from '../../jobs/store/jobs.js';
 import { findSpec, readSpec } from '../../jobs/store/spec.js';
 import { ApiError, refuse } from '../../platform/http/server/errors.js';
@@ -87,9 +88,20 @@ export function candidateOf({ candidateId, spec }: Compared): string | null {
 }
 
 /** Throws if equal seeds of both are not the same instances. */
-export function checkComparable(a: Compared, b: Compared): void {
-  const message = instancesProblem(a.instances, b.instances);
+export async function checkComparable(tx: Tx, a: Compared, b: Compared): Promise<void> {
+  const message = await differenceOf(tx, a, b, 'side a');
   if (message !== null) throw refuse.invalid([{ pointer: '/b', message }], 'not_comparable');
+}
+
+/** Why equal seeds of both are not the same instances, said of `b`; null: they are. */
+export async function differenceOf(tx: Tx, a: Compared, b: Compared, nameOfA: string): Promise<string | null> {
+  if (instancesProblem(a.instances, b.instances) === null) return null;
+  const datasets = new Map<string, string>();
+  for (const { instances } of [a, b]) {
+    const dataset = instances.kind === 'rows' ? await readDataset(tx, instances.datasetId) : null;
+    if (dataset?.name) datasets.set(dataset.id, dataset.name);
+  }
+  return instancesProblem(a.instances, b.instances, { a: nameOfA, datasets });
 }
 
 /** Whether the search of the candidate selected on a seed. */

@@ -89,6 +89,7 @@ function columnView(
     mean_reward_interval: side?.interval ?? null,
     seeds: column.means.size,
     seeds_failed: column.failed.size,
+    seeds_selected: counted.filter(column.isSelected).length,
     cost_usd: side?.costUsd ?? null,
     latency_ms: side?.latencyMs ?? null,
     prompt_tokens: tokens,

@@ -28,7 +28,7 @@ export function registerComparePair(app: App, { db }: HttpDeps): void {
       db.org(request.caller.orgId, async (tx): Promise<z.output<typeof comparisonSchema>> => {
         const a = await readCompared(tx, 'a', request.query.a);
         const b = await readCompared(tx, 'b', request.query.b);
-        checkComparable(a, b);
+        await checkComparable(tx, a, b);
         const [ofSearchA, ofSearchB] = [await readSelected(tx, a), await readSelected(tx, b)];
         const ofA = await readSeedMeans(tx, a.jobId, a.candidateId);
         const ofB = await readSeedMeans(tx, b.jobId, b.candidateId);

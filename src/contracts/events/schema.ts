@@ -132,7 +132,9 @@ const progressEvents = [
     reason: z
       .enum(['cheaper', 'shorter'])
       .optional()
-      .describe('Equal in reward and lower in cost, or a shorter text; absent: higher in reward.'),
+      .describe(
+        'Equal in reward and lower in cost, or a shorter text; absent: higher in reward, or, of several parents, no lower.',
+      ),
   }),
   event('candidate_evaluated', 'A candidate was evaluated on all evaluation seeds.', evaluatedCandidate),
   event('evaluation_complete', 'The same as candidate_evaluated, which precedes it.', evaluatedCandidate),

@@ -52,7 +52,7 @@ function diagnoseFailed(record: AnswersRecord): Diagnosis {
   const all = scored + failed;
   const share = scored === 0 ? `All ${counted(all, 'answer')}` : `${grouped(failed)} of ${counted(all, 'answer')}`;
   const [first] = rows;
-  const cause = first ? `: ${cutWithin(first.because, 200)}` : '.';
+  const cause = first ? `: ${cutWithin(first.because, 500)}` : '.';
   return {
     code: 'rollouts_failed',
     sentence: `${share} failed${soFar(record)}${cause}`,

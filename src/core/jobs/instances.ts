@@ -37,16 +37,27 @@ function decidingSeeds(spec: JobSpec): number[] {
   return (heldoutSeeds.length > 0 ? heldoutSeeds : evaluationSeeds).toSorted((a, b) => a - b);
 }
 
-/**
- * Why equal seeds of `a` and `b` are not the same instances, said of `b`; null: they are.
- * `nameOfA`: how the text names `a`.
- */
-export function instancesProblem(a: Instances, b: Instances, nameOfA = 'side a'): string | null {
+/** How a text names things: side a, and data sets that have a name. */
+export interface InstanceNames {
+  a?: string;
+  datasets?: ReadonlyMap<string, string>;
+}
+
+/** An id with the name that people know. */
+export const withName = (id: string, name: string | null | undefined): string => (name ? `${id} ("${name}")` : id);
+
+/** Why equal seeds of `a` and `b` are not the same instances, said of `b`; null: they are. */
+export function instancesProblem(
+  a: Instances,
+  b: Instances,
+  { a: nameOfA = 'side a', datasets }: InstanceNames = {},
+): string | null {
   const isEqual = (left: unknown, right: unknown) => canonicalJson(left) === canonicalJson(right);
   if (isEqual(a, b)) return null;
+  const datasetName = ({ datasetId: id }: { datasetId: string }) => withName(id, datasets?.get(id));
   if (a.kind === 'rows' && b.kind === 'rows') {
     if (a.datasetId !== b.datasetId)
-      return `runs on the data set ${b.datasetId}, but ${nameOfA} runs on ${a.datasetId}`;
+      return `runs on the data set ${datasetName(b)}, but ${nameOfA} runs on ${datasetName(a)}`;
     return `is scored differently from ${nameOfA}: compare jobs with the same scorer and the same column of right answers`;
   }
   if (a.kind === 'container' && b.kind === 'container') {

@@ -98,7 +98,7 @@ describe('the changes of a candidate', () => {
       expect.objectContaining({ kind: 'added', after: 'Name one team.', from: null, to: 4, author_id: cand(2) }),
     ]);
     expect(body.authors).toEqual([
-      expect.objectContaining({ candidate_id: cand(0), is_baseline: true, rows: null }),
+      expect.objectContaining({ candidate_id: cand(0), is_baseline: true, num_edits: 0, rows: null }),
       {
         candidate_id: cand(1),
         parent_ids: [cand(0)],
@@ -107,6 +107,7 @@ describe('the changes of a candidate', () => {
         is_given: false,
         feedback: [{ rollout_id: rol(3), seed: 7, feedback: 'expected records_desk' }],
         feedback_total: 1,
+        num_edits: 2,
         rows: {
           compared: 5,
           won: 2,

@@ -68,6 +68,7 @@ describe('columns', () => {
     expect(body.columns[0]).toEqual({
       ...alone.b,
       name: null,
+      seeds_selected: 0,
       prompt_tokens: null,
       against_baseline: {
         seeds_in_common: 10,
@@ -124,6 +125,10 @@ describe('columns', () => {
       prompt_tokens: 7,
       against_baseline: { seeds_compared: 4, basis: 'heldout' },
     });
+    expect(body.columns.map((column: { seeds_selected: number }) => column.seeds_selected)).toEqual([0, 0, 0, 0, 0]);
+    const unheld = await searched([0, 0, 1, 1], 9);
+    const { body: chosen } = await many([candidateId(unheld, 0), unheld]);
+    expect(chosen.columns).toMatchObject([{ seeds_selected: 4 }, { seeds_selected: 4 }]);
     const within = (await many([runs[0]!, runs[1]!, runs[2]!])).body;
     expect(within.groups).toMatchObject([{ difference: null, spread: expect.closeTo(0.1, 12) }]);
     expect((await many([base, runs[0]!, runs[1]!])).body.groups).toMatchObject([{ rng_seeds: 2, spread: null }]);
@@ -231,10 +236,11 @@ describe('a request', () => {
   });
 
   test('refuses other instances, and names the column', async () => {
-    const [a, b] = [await evaluated([1]), await evaluated([1], { env_name: 'other' })];
+    const [a, b] = [await evaluated([1], { name: 'First' }), await evaluated([1], { env_name: 'other' })];
     const { status, body } = await many([a, a, b]);
     expect([status, body.code, body.errors[0].pointer]).toEqual([422, 'not_comparable', '/ids']);
     expect(body.detail).toContain(b);
+    expect(body.detail).toContain(`${a} ("First")`);
   });
 
   test('finds nothing of another organization', async () => {

@@ -15,6 +15,13 @@ test('of the same kind and content they are the same, whatever the order of fiel
   expect(instancesProblem(tasks, { kind: 'tasks', tasks: 'digest', verifier })).toBeNull();
 });
 
+test('data sets are named where a name is known, and side a as asked', () => {
+  const names = { a: 'ses_1 ("First")', datasets: new Map([['ds_2', 'mails.csv']]) };
+  const text = instancesProblem(rows, { ...rows, datasetId: 'ds_2' } as Instances, names);
+  expect(text).toContain('ds_2 ("mails.csv")');
+  expect(text).toMatch(/ses_1 \("First"\) .*ds_1$/);
+});
+
 test.each<[Instances, object]>([
   [rows, { datasetId: 'ds_2' }],
   [rows, { expected: null }],

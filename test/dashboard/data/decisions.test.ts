@@ -40,6 +40,13 @@ test('rewards between right and wrong are sums, rounded', () => {
   expect(last([other, decided('candidate_accepted', 2, 1)])).toBe('#3 Kept: 2, 1 before');
 });
 
+test('a combination that gains nothing says why it was kept', () => {
+  const proposed = event('candidate_proposed', { candidate_id: 'cand_1_3', parent_ids: ['cand_1_1', 'cand_1_2'] });
+  const rows = [tested(3, 5, 1), tested(3, 7, 1)];
+  expect(last([proposed, ...rows, decided('candidate_accepted', 2, 2)])).toMatch(/^#3 Kept, as it combines/);
+  expect(last([proposed, ...rows, decided('candidate_accepted', 2, 1)])).toMatch(/^#3 Kept: 2 of 2/);
+});
+
 test('the last five are told, the newest first', () => {
   const decisions = new Decisions('row');
   for (let n = 0; n < 7; n += 1)

@@ -5,6 +5,7 @@ import type { Session } from '../../../dashboard/src/data/session/types.js';
 import { isTerminal, statuses, transition } from '../../../src/core/jobs/status.js';
 
 const session = { container_url: 'http://127.0.0.1:1', best_candidate: null };
+const measured = { ...session, best_candidate: {} as NonNullable<Session['best_candidate']> };
 
 test.each(statuses)('%s', (status) => {
   const actions = actionsOf({ ...session, status });
@@ -15,7 +16,8 @@ test.each(statuses)('%s', (status) => {
   expect(actions.has('pause')).toBe(changes('pause'));
   expect(actions.has('resume')).toBe(changes('resume'));
   expect(actions.has('cancel')).toBe(changes('cancel'));
-  expect(actions.has('extend')).toBe(isTerminal(status));
+  expect(actionsOf({ ...measured, status }).has('extend')).toBe(isTerminal(status));
+  expect(actions.has('extend')).toBe(false);
   expect(actions.has('hint')).toBe(status === 'running' || status === 'paused');
   expect(actions.has('deploy')).toBe(false);
 });
@@ -32,7 +34,7 @@ describe('the one action that a state asks for', () => {
   const advice = (kind: string) => ({ action: { kind } }) as Found['diagnosis'];
   const found = { verdict: null, best_candidate: null, diagnosis: null };
   const isBaseline = { best_candidate: { is_baseline: true } as Found['best_candidate'] };
-  const ended = { ...session, dataset: {} as NonNullable<Session['dataset']>, status: 'completed' as const };
+  const ended = { ...measured, dataset: {} as NonNullable<Session['dataset']>, status: 'completed' as const };
 
   test.each<[string, Partial<Found>, ReturnType<typeof primaryOf>]>([
     ['a better winner', { verdict: 'better', diagnosis: advice('extend') }, 'deploy'],

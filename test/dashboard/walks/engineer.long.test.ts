@@ -75,7 +75,7 @@ test.each(looks)(
       await click(bestRun(page));
       await click(tab(page, 'Prompt'));
       await page
-        .getByRole('list', { name: 'Edits' })
+        .getByRole('region', { name: 'Best prompt' })
         .getByText(/from row \d+/)
         .first()
         .waitFor();

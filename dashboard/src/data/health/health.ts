@@ -17,7 +17,19 @@ const failure = signal<unknown>(null);
 /** Why the last question had no answer; null: it had one. */
 export const healthError = computed(() => failure.value);
 
-const pollMs = { silent: 3_000, busy: 10_000, calm: 30_000 };
+const pollMs = { watched: 2_000, silent: 3_000, busy: 10_000, calm: 30_000 };
+
+/** Pages in view that show each open job. */
+const watchers = signal(0);
+
+/** Reads again now, and often until the returned function is called. */
+export function watchHealth(): () => void {
+  watchers.value += 1;
+  void reloadHealth();
+  return () => {
+    watchers.value -= 1;
+  };
+}
 
 const loads = new Loads(async () => {
   try {
@@ -39,11 +51,17 @@ const isCalm = computed(() => {
   );
 });
 
+function paceOf(): keyof typeof pollMs {
+  if (silentSince.value !== null) return 'silent';
+  if (isCalm.value) return 'calm';
+  return watchers.value > 0 ? 'watched' : 'busy';
+}
+
 /** Polls while the page is visible and a user is signed in; returns a function that stops it. */
 export function followHealth(): () => void {
   return effect(() => {
     if (apiKey.value === null) return void (health.value = null);
-    const everyMs = silentSince.value !== null ? pollMs.silent : isCalm.value ? pollMs.calm : pollMs.busy;
+    const everyMs = pollMs[paceOf()];
     const poll = () => {
       if (!document.hidden) loads.poll();
     };

@@ -1,5 +1,5 @@
 /** What an operator reads of the state of providers, jobs and deployments. */
-import { clock } from '../../util/format.js';
+import { clock, words } from '../../util/format.js';
 import type { Health, OpenJob, ProviderHealth } from './health.js';
 
 type Stated = Pick<ProviderHealth, 'state' | 'since' | 'because'>;
@@ -7,7 +7,7 @@ type Stated = Pick<ProviderHealth, 'state' | 'since' | 'because'>;
 /** As `429 since 21:21`; of a well one nothing. */
 export function trouble({ state, since, because }: Stated): string {
   if (state === 'ok') return '';
-  return `${because ?? state}${since === null ? '' : ` since ${minute(since)}`}`;
+  return `${words(because ?? state)}${since === null ? '' : ` since ${minute(since)}`}`;
 }
 
 /** Hours and minutes, with the date unless it is today. */
@@ -53,14 +53,14 @@ export function slowedDown(job: OpenJob, providers: readonly ProviderHealth[]): 
   const { limit, max_concurrent: most, lowered_because: because } = job.concurrency;
   const cause = providers.find(({ state, job_ids: ids }) => state !== 'ok' && ids.includes(job.job_id));
   if (limit >= most && !cause) return null;
-  const told = cause ? `${cause.provider} ${trouble(cause)}` : because;
+  const told = cause ? `${cause.provider} ${trouble(cause)}` : because && words(because);
   return `${limit} of ${most} at a time${told === null ? '' : `: ${told}`}`;
 }
 
 /** As `Stalled: no result for 75 s: fake 429 since 21:21`. `quietS` null: there was none. */
 export function stallText(job: OpenJob, providers: readonly ProviderHealth[], quietS: number | null): string {
   const cause = providers.find(({ state, job_ids: ids }) => state !== 'ok' && ids.includes(job.job_id));
-  const because = cause ? `${cause.provider} ${trouble(cause)}` : job.stalled_because;
+  const because = cause ? `${cause.provider} ${trouble(cause)}` : job.stalled_because && words(job.stalled_because);
   const since = quietS === null ? 'no result yet' : `no result for ${quietS} s`;
   return `Stalled: ${since}${because === null ? '' : `: ${because}`}`;
 }

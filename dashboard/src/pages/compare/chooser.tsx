@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Run } from '../../data/run-types.js';
+import { client } from '../../data/client.js';
 import { loadRuns } from '../../data/runs.js';
 import { useResource } from '../../data/resource.js';
 import { signed } from '../../../../src/core/math/words.js';
@@ -11,6 +12,7 @@ import { Dialog } from '../../ui/dialog.js';
 import { useSlowly } from '../../ui/hooks/use-slowly.js';
 import { gainOf } from '../runs/scale.js';
 import { adding, letterOf, removing, type CompareView } from './address.js';
+import { settledRun } from './settings.js';
 import type { Column } from './types.js';
 
 const offered = 100;
@@ -19,7 +21,8 @@ const offered = 100;
 export function Chooser({ view, columns }: { view: CompareView; columns: readonly Pick<Column, 'id' | 'name'>[] }) {
   const [isOpen, setOpen] = useState(false);
   const { ids, baseline } = view;
-  const nameOf = (id: string) => columns.find((column) => column.id === id)?.name ?? shortId(id);
+  const names = useNames(ids, columns);
+  const nameOf = (id: string) => names.get(id) ?? shortId(id);
   return (
     <div class="bar compare-columns" role="group" aria-label="Compared columns">
       {ids.map((id) => (
@@ -46,6 +49,25 @@ export function Chooser({ view, columns }: { view: CompareView; columns: readonl
       {isOpen && <AddDialog view={view} onClose={() => setOpen(false)} />}
     </div>
   );
+}
+
+/** The names of the columns; of runs that are not compared, those of the runs. */
+function useNames(ids: readonly string[], columns: readonly Pick<Column, 'id' | 'name'>[]) {
+  const runs = columns.length > 0 ? [] : ids.filter((id) => settledRun(id) !== null);
+  const { data } = useResource(`names ${runs.join()}`, (signal) =>
+    Promise.all(
+      runs.map((id) =>
+        client.value
+          .handle(id)
+          .get({ signal })
+          .then(
+            ({ name }): [string, string | null] => [id, name],
+            (): [string, null] => [id, null],
+          ),
+      ),
+    ),
+  );
+  return new Map([...(data ?? []), ...columns.map(({ id, name }): [string, string | null] => [id, name])]);
 }
 
 function AddDialog({ view, onClose }: { view: CompareView; onClose: () => void }) {

@@ -1,7 +1,7 @@
 import { RatchetError } from '../../../../src/client/index.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { messageOf } from '../../util/format.js';
+import { messageOf, shortId } from '../../util/format.js';
 import { route } from '../../util/router.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
 import { CopyLink } from '../../ui/copy.js';
@@ -53,9 +53,7 @@ function NotCompared({ error, view: { ids, onlyDifferences } }: { error: Error; 
   const isOfRuns = error instanceof RatchetError && error.code === 'not_comparable' && runs.length === ids.length;
   return (
     <>
-      <Problem
-        error={isOfRuns ? ids.reduce((text, id) => text.replaceAll(id, letterOf(ids, id)), messageOf(error)) : error}
-      />
+      <Problem error={isOfRuns ? shownProblem(messageOf(error), ids) : error} />
       {isOfRuns && (
         <>
           <p class="note">
@@ -66,6 +64,12 @@ function NotCompared({ error, view: { ids, onlyDifferences } }: { error: Error; 
       )}
     </>
   );
+}
+
+/** With the letters of the columns, and short ids of data sets, in place of their ids. */
+function shownProblem(text: string, ids: readonly string[]): string {
+  const lettered = ids.reduce((said, id) => said.replaceAll(id, letterOf(ids, id)), text);
+  return lettered.replace(/\bds_[0-9a-f]{16,}/g, shortId);
 }
 
 function Parts({ many, view }: { many: Many; view: CompareView }) {

@@ -7,7 +7,7 @@ import { kindOfRun } from '../../data/kinds.js';
 import { readRequest } from '../../data/request.js';
 import { numberOf } from '../../data/search.js';
 import { datasetName } from '../../ui/dataset-link.js';
-import { clock, count } from '../../util/format.js';
+import { clock, count, makerOf } from '../../util/format.js';
 import { factsOf, sectionTitles, splitWords, type Fact } from '../configuration/sections.js';
 import type { Column } from './types.js';
 
@@ -48,7 +48,7 @@ export async function loadSettings(column: SettledColumn, signal: AbortSignal): 
   add('Prompt', 'Candidate', candidate && `candidate ${numberOf(candidate)}`, candidate);
   add('Prompt', 'Prompt, tokens', tokens === null ? null : count(tokens));
   add(runSection, 'Created', clock(run.created_at));
-  add(runSection, 'By', run.created_by?.key_name);
+  add(runSection, 'By', run.created_by && makerOf(run.created_by));
   add(runSection, 'Status', run.status);
   return known;
 }

@@ -137,12 +137,15 @@ function Difference({ column, letter, reach }: { column: Column; letter: string;
   );
 }
 
+/** Whether no search wrote the prompt: it is the first one of its search. */
+const isUntouched = ({ candidate_id: id }: Column): boolean => id?.endsWith('_0') ?? false;
+
 /** What a reader must know of the rows and of the searches. */
 function Notes({ many: { columns, groups } }: { many: Many }) {
   const ids = columns.map(({ id }) => id);
   const letters = (of: readonly string[]) => of.map((id) => letterOf(ids, id)).join(', ');
   const withPair = columns.flatMap(({ id, against_baseline: pair }) => (pair ? [{ id, ...pair }] : []));
-  const biased = withPair.filter(({ basis }) => basis === 'evaluation').map(({ id }) => id);
+  const biased = columns.filter((column) => column.seeds_selected > 0 && !isUntouched(column)).map(({ id }) => id);
   const cut = withPair.filter((pair) => pair.seeds_compared < pair.seeds_in_common).map(({ id }) => id);
   const alone = withPair
     .filter(({ verdict, difference: { low, high } }) => verdict === 'inconclusive' && (low > 0 || high < 0))
@@ -168,7 +171,7 @@ function Notes({ many: { columns, groups } }: { many: Many }) {
         </li>
       )}
       {biased.length > 0 && (
-        <li>{letters(biased)}: a search selected on the compared rows, which favors its candidate.</li>
+        <li>{letters(biased)}: its own search selected on the compared rows, which favors its candidate.</li>
       )}
       {cut.length > 0 && <li>{letters(cut)}: common rows on which a search selected are left out.</li>}
       {alone.length > 0 && (

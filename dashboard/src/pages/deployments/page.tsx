@@ -7,6 +7,7 @@ import { Empty, Loading, Problem } from '../../ui/basics.js';
 import { Heading } from '../../ui/heading.js';
 import { isBuilding } from '../../data/deployment/follow.js';
 import { DeployDialog } from './deploy/dialog.js';
+import { Progress } from './deploy/progress.js';
 import { NameRow } from './name-row.js';
 import { byName } from './version/versions.js';
 import { numbers, Table } from '../../ui/table.js';
@@ -15,13 +16,15 @@ const step = 200;
 const limit = signal(step);
 const pollMs = { building: 2_000, settled: 15_000 };
 
-/** All names, with what each serves; `?source=` opens the dialog of a new deployment. */
+/** All names, with what each serves. `?source=`: the form of a version; `?deploying=`: a made one. */
 export function DeploymentsPage() {
   const { data, error, reload } = useListed();
   const names = data && byName(data.deployments);
   const source = route.value.query.get('source');
-  const close = () => {
-    setQuery({ source: null, candidate: null });
+  const deploying = route.value.query.get('deploying');
+  const show = (version: string | null) => {
+    // A reload shows the version that was made, and makes no other.
+    setQuery({ source: null, candidate: null, deploying: version });
     void reload();
   };
   return (
@@ -62,12 +65,13 @@ export function DeploymentsPage() {
           Show more
         </button>
       )}
-      {source !== null && (
+      {deploying !== null && <Progress id={deploying} onClose={() => show(null)} />}
+      {deploying === null && source !== null && (
         <DeployDialog
           source={source}
           candidateId={route.value.query.get('candidate')}
-          onMade={reload}
-          onClose={close}
+          onMade={show}
+          onClose={() => show(null)}
         />
       )}
     </>

@@ -114,7 +114,7 @@ function Overview({ job, log }: { job: GraphJob; log: EventLog }) {
       />
       <Figures job={job} results={job} curve={curve} proposals={job.proposals} />
       <VerdictPanel status={job.status} results={job} />
-      <CurvePanel curve={curve} points={curve.points} results={job} />
+      <CurvePanel curve={curve} points={curve.points} results={job} isOver={!isActive(job.status)} />
       <CostPanel job={job} pareto={pareto.data} error={pareto.error} />
     </>
   );

@@ -22,6 +22,8 @@ export class Decisions {
   latest: Said[] = [];
   /** Of candidates in their tests: the last reward by row. */
   private readonly tests = new Map<string, Map<number, number>>();
+  /** Candidates that combine others: they need only to lose nothing. */
+  private readonly combined = new Set<string>();
   private readonly unit: string;
 
   constructor(unit: string) {
@@ -36,9 +38,11 @@ export class Decisions {
         this.tests.set(id, (this.tests.get(id) ?? new Map<number, number>()).set(seed, value ?? 0));
         return;
       }
+      case 'candidate_proposed':
+        if (event.data.parent_ids.length > 1) this.combined.add(event.data.candidate_id);
+        return;
       case 'candidate_accepted': {
-        const { reason } = event.data;
-        return this.say(event, `Kept${reason ? ` for being ${reason}` : ''}: ${this.result(event)}`);
+        return this.say(event, `Kept${this.whyKept(event)}: ${this.result(event)}`);
       }
       case 'candidate_rejected':
         return this.say(event, `Dropped (${words(event.data.reason)}): ${this.result(event)}`);
@@ -58,6 +62,12 @@ export class Decisions {
     this.tests.delete(id);
     const said = isNone ? text : `${numberOf(id)} ${text}`;
     this.latest = [{ seq, at, text: said, candidateId: isNone ? null : id }, ...this.latest].slice(0, kept);
+  }
+
+  private whyKept({ data }: Extract<Tested, { type: 'candidate_accepted' }>): string {
+    const { candidate_id: id, reason, child_sum: own, parent_sum: before } = data;
+    if (reason) return ` for being ${reason}`;
+    return this.combined.has(id) && own <= before ? ', as it combines others and loses nothing' : '';
   }
 
   /** As `3 of 3 rows right, 0 before; row 168 was wrong`. */

@@ -1,12 +1,14 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { shortId, words } from '../../util/format.js';
 import { link } from '../../util/router.js';
 import { Badge, StuckBadge, Tag, Time } from '../../ui/basics.js';
 import { FirstNumber } from '../../ui/first-number.js';
 import { Heading } from '../../ui/heading.js';
 import type { Named } from '../../data/first-reward.js';
-import type { Job } from '../../data/job.js';
+import { isActive, type Job } from '../../data/job.js';
 import { CopyId, CopyLink } from '../../ui/copy.js';
+import { reloadHealth } from '../../data/health/health.js';
 import type { EventLog } from '../../data/event-log.js';
 import { Origin } from '../configuration/tab.js';
 import { useEndNotice } from './end-notice.js';
@@ -24,6 +26,7 @@ export function Head(props: {
   const { job, kind } = props;
   const { policy } = job;
   useEndNotice(job);
+  useHealthOf(job);
   return (
     <>
       <div class="page-head job-head">
@@ -32,7 +35,7 @@ export function Head(props: {
             <a href={link([])}>Runs</a> / {kind}
           </p>
           <Title job={job} />
-          <FirstNumber of={props.first} />
+          <FirstNumber of={props.first} isOver={!isActive(job.status)} />
           <p class="quiet job-facts">
             {'algorithm' in job && <Algorithm name={job.algorithm} />}
             <Model policy={policy} />
@@ -60,6 +63,15 @@ export function Head(props: {
   );
 }
 
+/** Reads the state of all jobs again when this one changes its own. */
+function useHealthOf({ status }: Job): void {
+  const known = useRef(status);
+  useEffect(() => {
+    if (known.current !== status) void reloadHealth();
+    known.current = status;
+  }, [status]);
+}
+
 const algorithms: Record<string, string> = {
   gepa: 'A search that writes new prompts from the mistakes of earlier ones',
   mipro: 'A search that combines instructions with examples of right answers',
@@ -72,7 +84,7 @@ function Algorithm({ name }: { name: string }) {
 /** Provider and model; the one for trials says what it is. */
 function Model({ policy: { provider, model } }: { policy: Job['policy'] }) {
   if (provider !== 'local') return <span>{`${provider}/${model}`}</span>;
-  return <abbr title="Built in, for trials: it sorts short texts by their words, and cannot write">local model</abbr>;
+  return <abbr title="Built in, for trials: it sorts short texts by their words, and cannot reason">local model</abbr>;
 }
 
 /** Name, status and tags. */

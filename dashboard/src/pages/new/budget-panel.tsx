@@ -76,10 +76,16 @@ function Choices({ estimate, tried }: { estimate: DryRun['estimate'] | undefined
           </span>
         </label>
       ))}
-      {isOwn && <p class="quiet">The limits are your own; see More.</p>}
+      {isOwn && <p class="quiet">{ownText(rollouts)}</p>}
     </fieldset>
   );
 }
+
+/** As `None of these: 300 answers, set under More.` */
+const ownText = (rollouts: string): string =>
+  rollouts.trim() === ''
+    ? 'None of these: answers have no limit, see More.'
+    : `None of these: ${rollouts} answers, set under More.`;
 
 function NumberField({ name, label, error }: { name: TextField; label: string; error: string | undefined }) {
   return (

@@ -201,7 +201,11 @@ function Columns({ dataset, errorAt }: { dataset: Dataset; errorAt: (field: stri
   );
   return (
     <>
-      <Field label="Input column" hint="In the prompt: {{input}}." error={errorAt('/dataset/input')}>
+      <Field
+        label="Input column"
+        hint={input === '' ? 'What the model reads.' : `In the prompt: {{${input}}}.`}
+        error={errorAt('/dataset/input')}
+      >
         {select('input', input)}
       </Field>
       <Field label="Expected column" hint="The right answers." error={errorAt('/dataset/expected')}>

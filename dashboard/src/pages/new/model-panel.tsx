@@ -7,7 +7,7 @@ import { change, draft } from './form/store.js';
 type Provider = Awaited<ReturnType<typeof client.value.providers>>['providers'][number];
 
 /** The model that answers, and in a search the one that writes prompts. */
-export function ModelPanel({ errorAt }: { errorAt: (field: string) => string | undefined }) {
+export function ModelPanel({ errorAt }: { errorAt: (field: string, except?: string[]) => string | undefined }) {
   const { data, error } = useResource('providers', (signal) => client.value.providers({ signal }));
   const providers = data?.providers ?? [];
   const { kind, provider, model, proposerProvider, proposerModel } = draft.value;
@@ -18,12 +18,13 @@ export function ModelPanel({ errorAt }: { errorAt: (field: string) => string | u
         <ProviderField
           label="Provider"
           {...{ providers, value: provider }}
+          error={errorAt('/policy/provider')}
           onChange={(next) => change({ provider: next, model: modelFor(next, model) })}
         />
         <ModelField
           label="Model that answers"
           value={model}
-          error={errorAt('/policy')}
+          error={errorAt('/policy', ['/provider'])}
           onChange={(next) => change({ model: next })}
         />
         {kind !== 'evaluation' && (
@@ -31,6 +32,7 @@ export function ModelPanel({ errorAt }: { errorAt: (field: string) => string | u
             label="Provider of the model that writes prompts"
             none="The same model"
             {...{ providers, value: proposerProvider }}
+            error={errorAt('/proposer/provider')}
             onChange={(next) => change({ proposerProvider: next, proposerModel: modelFor(next, proposerModel) })}
           />
         )}
@@ -38,7 +40,7 @@ export function ModelPanel({ errorAt }: { errorAt: (field: string) => string | u
           <ModelField
             label="Model that writes prompts"
             value={proposerModel}
-            error={errorAt('/proposer')}
+            error={errorAt('/proposer', ['/provider'])}
             onChange={(next) => change({ proposerModel: next })}
           />
         )}
@@ -53,8 +55,9 @@ function LocalCard() {
   return (
     <div class="local-card">
       <strong>local</strong> is built in: no key, no cost, nothing leaves this machine. It sorts short texts into the
-      labels that your prompt lists, by their words. It cannot write, reason or know facts: use it to see how everything
-      works, and another model for answers that count.
+      labels that your prompt lists, by their words, and writes prompts by adding words of the rows to the labels. It
+      cannot reason or know facts: use it to see how everything works, and another model for answers that count. Choose
+      its provider to read what it needs.
     </div>
   );
 }
@@ -71,18 +74,19 @@ function ProviderField(props: {
   value: string;
   /** The choice of no provider. */
   none?: string;
+  error: string | undefined;
   onChange: (name: string) => void;
 }) {
-  const { label, providers, value, none, onChange } = props;
+  const { label, providers, value, none, error, onChange } = props;
   const chosen = providers.find(({ name }) => name === value);
   return (
-    <Field label={label} error={chosen?.reason ?? undefined}>
+    <Field label={label} error={chosen?.reason ?? error}>
       <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
         {none !== undefined && <option value="">{none}</option>}
         {providers.length === 0 && value !== '' && <option>{value}</option>}
         {providers.map(({ name, usable }) => (
-          <option key={name} value={name} disabled={!usable}>
-            {usable ? name : `${name} (no key)`}
+          <option key={name} value={name}>
+            {usable ? name : `${name} (not set up)`}
           </option>
         ))}
       </select>

@@ -1,3 +1,5 @@
+import { counted } from '../../../../src/core/math/words.js';
+import { isRight } from '../../../../src/core/rows/groups.js';
 import { useState } from 'preact/hooks';
 import { client } from '../../data/client.js';
 import { count, dollars, reward } from '../../util/format.js';
@@ -37,7 +39,7 @@ export function TryPanel(props: {
   };
   return (
     <Panel title={`3. Try ${rows} rows`}>
-      <p class="quiet">See what the model answers before you spend more. It takes a few seconds.</p>
+      <p class="quiet">See what the model answers before you spend more. It takes a few seconds. Rows count from 0.</p>
       {missing.length > 0 && <p class="quiet">Still missing: {missing.join(', ')}.</p>}
       <div class="actions">
         <ActionButton run={run} disabled={body === null}>
@@ -53,32 +55,56 @@ export function TryPanel(props: {
 }
 
 function Answers({ answer }: { answer: Tried }) {
-  const { rows: tried, mean_reward: mean, total_cost_usd: cost, seconds, diagnosis } = answer;
-  const scored = tried.filter((row) => row.reward !== null);
-  const right = scored.filter((row) => row.reward === 1).length;
+  const { rows: tried, diagnosis } = answer;
+  const cause = onlyCause(tried);
   return (
     <>
-      <p>
-        <strong>
-          {right} of {count(scored.length)} right
-        </strong>
-        , mean score {reward(mean)}, {seconds.toFixed(1)} s, {cost === null ? 'cost unknown' : dollars(cost)}
-      </p>
+      <Sum answer={answer} />
+      {cause !== null && <p class="problem">{cause}</p>}
       <Table
         label="Answers of the try"
         heads={[numbers('Row'), numbers('Score'), 'Text', 'Expected', 'Answer']}
         class="try-table"
       >
         {tried.map((row) => (
-          <TriedRow key={row.row} jobId={answer.job_id} row={row} />
+          <TriedRow key={row.row} jobId={answer.job_id} row={row} isToldAbove={cause !== null} />
         ))}
       </Table>
-      {diagnosis && <Diagnosis diagnosis={diagnosis} />}
+      {diagnosis && !(cause !== null && diagnosis.code === 'rollouts_failed') && <Diagnosis diagnosis={diagnosis} />}
     </>
   );
 }
 
-function TriedRow({ jobId, row }: { jobId: string; row: Tried['rows'][number] }) {
+type Row = Tried['rows'][number];
+
+/** What came of the rows: how many are right, or that none was answered. */
+function Sum({ answer: { rows: tried, mean_reward: mean, total_cost_usd: cost, seconds } }: { answer: Tried }) {
+  const scored = tried.flatMap(({ reward: value }) => value ?? []);
+  const failed = tried.length - scored.length;
+  if (scored.length === 0)
+    return (
+      <p>
+        <strong>None of {counted(tried.length, 'row')} was answered</strong>, {seconds.toFixed(1)} s
+      </p>
+    );
+  return (
+    <p>
+      <strong>
+        {scored.filter(isRight).length} of {count(scored.length)} right
+      </strong>
+      {failed > 0 && `, ${count(failed)} without an answer`}, mean score {reward(mean)}, {seconds.toFixed(1)} s,{' '}
+      {cost === null ? 'cost unknown' : dollars(cost)}
+    </p>
+  );
+}
+
+/** The one cause of several failed rows; null: there are several, or one row failed. */
+function onlyCause(tried: readonly Row[]): string | null {
+  const messages = tried.flatMap(({ error }) => error?.message ?? []);
+  return messages.length > 1 && new Set(messages).size === 1 ? messages[0]! : null;
+}
+
+function TriedRow({ jobId, row, isToldAbove }: { jobId: string; row: Row; isToldAbove: boolean }) {
   const { row: number, text, expected, answer, reward: score, feedback, error, trace_id: trace } = row;
   return (
     <tr>
@@ -92,7 +118,7 @@ function TriedRow({ jobId, row }: { jobId: string; row: Tried['rows'][number] })
         )}
       </td>
       <td class="number">
-        <span class={score === null ? 'quiet' : score > 0 ? 'try-right' : 'try-wrong'}>{reward(score)}</span>
+        <span class={score === null ? 'quiet' : isRight(score) ? 'try-right' : 'try-wrong'}>{reward(score)}</span>
       </td>
       <td>
         <div class="cell" dir="auto">
@@ -102,7 +128,7 @@ function TriedRow({ jobId, row }: { jobId: string; row: Tried['rows'][number] })
       <td dir="auto">{expected ?? '–'}</td>
       <td>
         {error ? (
-          <span class="field-error">{error.message}</span>
+          <span class="field-error">{isToldAbove ? 'no answer' : error.message}</span>
         ) : (
           <div class="cell" dir="auto" title={feedback ?? undefined}>
             {answer || '–'}

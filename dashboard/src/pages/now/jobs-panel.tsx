@@ -3,7 +3,7 @@ import { commandAll } from '../../data/health/bulk.js';
 import type { Health, OpenJob } from '../../data/health/health.js';
 import { minute, slowedDown } from '../../data/health/words.js';
 import { ActionButton, Badge, Empty, Panel, StuckBadge, Tag, Time } from '../../ui/basics.js';
-import { count, dollars, pace, shortId } from '../../util/format.js';
+import { count, dollars, makerOf, pace, shortId } from '../../util/format.js';
 import { pageOf, route, setQuery } from '../../util/router.js';
 import { TagActions } from './tag-actions.js';
 import { numbers, Table } from '../../ui/table.js';
@@ -71,7 +71,7 @@ function JobRow({ job, known }: { job: OpenJob; known: Health }) {
       </td>
       <td class="short">{job.ends_at === null ? '–' : minute(job.ends_at)}</td>
       <td class="number">{dollars(job.usd_per_hour)}</td>
-      <td class="short quiet">{job.created_by?.key_name ?? 'the service'}</td>
+      <td class="short quiet">{makerOf(job.created_by)}</td>
       <td class="short">
         {status !== 'pending' && (
           <ActionButton

@@ -1,4 +1,5 @@
-import { health, healthError, type Health, type OpenJob } from '../../data/health/health.js';
+import { useEffect } from 'preact/hooks';
+import { health, healthError, watchHealth, type Health, type OpenJob } from '../../data/health/health.js';
 import { commandAll } from '../../data/health/bulk.js';
 import { troubles } from '../../data/health/words.js';
 import { Clock, Loading, Problem } from '../../ui/basics.js';
@@ -12,6 +13,7 @@ import { ServicePanel } from './service-panel.js';
 
 /** What is slow or failing, who is affected, and what stops it. */
 export function NowPage() {
+  useEffect(watchHealth, []);
   const known = health.value;
   return (
     <>

@@ -5,7 +5,7 @@ import { Empty, Panel } from '../../ui/basics.js';
 import { ConfirmButton } from '../../ui/confirm.js';
 import { Sparkline } from '../../ui/charts/sparkline.js';
 import { StateBadge } from './state-badge.js';
-import { count, milliseconds } from '../../util/format.js';
+import { count, milliseconds, words } from '../../util/format.js';
 import { JobNames } from './job-names.js';
 import { numbers, Table } from '../../ui/table.js';
 
@@ -78,7 +78,7 @@ function Models({ models, at }: { models: readonly ProviderHealth[]; at: string 
     >
       {models.map((each) => {
         const { model, last_15_minutes: quarter, last_minute: last, minutes } = each;
-        const codes = Object.entries(quarter.errors).map(([code, n]) => `${code}: ${n}`);
+        const codes = Object.entries(quarter.errors).map(([code, n]) => `${words(code)}: ${n}`);
         return (
           <tr key={model}>
             <td>{model}</td>

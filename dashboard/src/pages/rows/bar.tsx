@@ -46,6 +46,9 @@ export function Bar(props: {
   return (
     <div class="row-bar" role="group" aria-label="Shown rows">
       <strong role="status">{count(total)} rows</strong>
+      <span class="quiet" title="The first row of the data is row 0, here and in the API">
+        counted from 0
+      </span>
       <button type="button" class="button button-plain" disabled={total === 0} onClick={review}>
         Review these
       </button>

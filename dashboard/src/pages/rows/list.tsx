@@ -1,4 +1,5 @@
 import { useCallback, useMemo } from 'preact/hooks';
+import { isRight } from '../../../../src/core/rows/groups.js';
 import { useRowAt } from '../../data/page-list.js';
 import type { RowList } from '../../data/rows/list.js';
 import type { Row, RowAnswer } from '../../data/rows/types.js';
@@ -119,12 +120,7 @@ function AnswerCell({ name, side }: { name: string; side: RowAnswer | null }) {
   );
 }
 
-/** An answer with at least this reward is right. */
-const rightReward = 0.5;
-
 function markOf({ reward }: RowAnswer): { mark: string; tone: string; said: string } {
   if (reward === null) return { mark: '!', tone: 'bad', said: 'Failed:' };
-  return reward >= rightReward
-    ? { mark: '✓', tone: 'good', said: 'Right:' }
-    : { mark: '✗', tone: 'bad', said: 'Wrong:' };
+  return isRight(reward) ? { mark: '✓', tone: 'good', said: 'Right:' } : { mark: '✗', tone: 'bad', said: 'Wrong:' };
 }

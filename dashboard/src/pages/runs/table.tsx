@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Run } from '../../data/run-types.js';
 import { signed } from '../../../../src/core/math/words.js';
 import { firstReward, firstRewardName } from '../../../../src/core/comparisons/first-reward.js';
-import { count, dollars, reward, shortId } from '../../util/format.js';
+import { count, dollars, makerOf, reward, shortId } from '../../util/format.js';
 import { here, pageOf, route, setQuery } from '../../util/router.js';
 import { Badge, StuckBadge, Tag, Time } from '../../ui/basics.js';
 import { nextSort, viewOf, type SortKey } from './address.js';
@@ -155,7 +155,7 @@ function RunRow({ run, scale }: { run: Run; scale: Scale | null }) {
       <td class="on-widest cut quiet">
         {run.created_by && (
           <a class="plain-link" href={here({ by: run.created_by.key_id })} title={run.created_by.key_id}>
-            {run.created_by.key_name}
+            {makerOf(run.created_by)}
           </a>
         )}
       </td>

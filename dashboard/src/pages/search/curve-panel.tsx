@@ -18,8 +18,9 @@ export function CurvePanel(props: {
   /** Grows with it: the curve stays the same object. */
   points: number;
   results: Results | undefined;
+  isOver: boolean;
 }) {
-  const { curve, results } = props;
+  const { curve, results, isOver } = props;
   const { rollouts, minutes } = axes;
   const options: Partial<Record<Axis, string>> = curve.hasCost ? axes : { rollouts, minutes };
   const given = route.value.query.get('x') as Axis | null;
@@ -32,6 +33,7 @@ export function CurvePanel(props: {
       onChange={(x) => setQuery({ x: x === 'rollouts' ? null : x })}
     />
   );
+  if (isOver && curve.estimates.length === 0) return null;
   return (
     <Panel title="Reward" aside={choice}>
       {curve.estimates.length === 0 ? (

@@ -30,7 +30,7 @@ export function actionsOf(
     pause: status === 'running',
     suggest: isOpen && !isLiveTraffic,
     hint: isOpen,
-    extend: isOver && !isLiveTraffic,
+    extend: isOver && !isLiveTraffic && session.best_candidate !== null,
     again: true,
     clone: true,
     label: true,

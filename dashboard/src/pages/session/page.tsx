@@ -120,7 +120,7 @@ function Overview({ session, results, log, onDone }: TabProps) {
       <Figures job={session} results={results} curve={curve} proposals={results?.proposals} />
       <WinnerPanel session={session} results={results} />
       <VerdictPanel status={session.status} results={results} />
-      <CurvePanel curve={curve} points={curve.points} results={results} />
+      <CurvePanel curve={curve} points={curve.points} results={results} isOver={!isActive(session.status)} />
     </>
   );
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { demosPart } from '../../../../src/core/jobs/ids.js';
 import type { EditKind } from '../../../../src/core/prompts/changes/align.js';
 import { signOf } from '../../../../src/core/prompts/changes/report.js';
 import type { WordPiece } from '../../../../src/core/prompts/changes/words.js';
@@ -38,7 +39,9 @@ export function EditList<Edit extends ListedEdit>(props: {
               {signOf(edit.kind)}
             </span>
             <div class="edit-body">
-              {isNamed && <span class="quiet mono">{edit.component} </span>}
+              {isNamed && (
+                <span class="quiet mono">{edit.component === demosPart ? 'demonstrations' : edit.component} </span>
+              )}
               <span class="edit-text" dir="auto">
                 <EditText edit={edit} />
               </span>

@@ -27,7 +27,7 @@ export const keyWords: [key: string, words: string][] = [
   ['w', 'The answer is wrong'],
   ['b', 'The expected value is wrong'],
   ['n', 'Note'],
-  ['c', 'Corrected answer'],
+  ['c', 'Write the right answer'],
   ['u', 'Undo'],
   ['?', 'These keys'],
   ['Esc', 'Close'],

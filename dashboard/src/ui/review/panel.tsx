@@ -4,7 +4,7 @@ import { ownReview, refusalOf, say, undo } from '../../data/reviews/reviews.js';
 import type { Review, ReviewContent, ReviewSubject, ReviewVerdict } from '../../data/reviews/types.js';
 import { count } from '../../util/format.js';
 import { Problem } from '../basics.js';
-import { SplitDiff } from '../changes/split.js';
+import { SideBySide } from '../changes/side-by-side.js';
 import { LongText } from '../long-text.js';
 import { keyWords, useReviewKeys, type ReviewAction } from './keys.js';
 import { verdictWords } from './mark.js';
@@ -160,7 +160,7 @@ function Verdicts(props: {
       {button('wrong', 'Wrong', 'w')}
       {hasExpected && button('bad_expected', 'Bad expected value', 'b')}
       <Button words="Note" keyName="n" onClick={actions.note} />
-      <Button words="Correct" keyName="c" onClick={actions.corrected} />
+      <Button words="Write the right answer" keyName="c" onClick={actions.corrected} />
       <Button words="Undo" keyName="u" onClick={actions.undo} />
       <Button words="Keys" keyName="?" onClick={actions.help} isOn={isHelpOpen} className="review-help" />
     </div>
@@ -238,7 +238,7 @@ function Said({ own, others }: { own: ReviewContent; others: readonly Review[] }
 const isWorthALine = ({ note, corrected }: ReviewContent, isOwn: boolean): boolean =>
   !isOwn || note !== null || corrected !== null;
 
-/** What was asked, and expected and given as a difference. */
+/** What was asked, and what was expected and answered. */
 function Texts({ of: { input, expected, answer, feedback, hasExpected } }: { of: Reviewing }) {
   return (
     <>
@@ -251,7 +251,7 @@ function Texts({ of: { input, expected, answer, feedback, hasExpected } }: { of:
       <section class="trace-part" aria-label={hasExpected ? 'Expected and answered' : 'Answered'}>
         <h3>{hasExpected ? 'Expected and answered' : 'Answered'}</h3>
         {expected !== null && answer !== null && expected !== answer ? (
-          <SplitDiff names={['Expected', 'Answered']} before={expected} after={answer} />
+          <SideBySide names={['Expected', 'Answered']} texts={[expected, answer]} />
         ) : (
           <pre class="prompt-text" dir="auto" tabIndex={0}>
             {answer ?? 'No answer, or its texts have expired.'}

@@ -1,6 +1,7 @@
 import { jobKinds } from '../../../../src/core/jobs/kinds.js';
+import { isRight } from '../../../../src/core/rows/groups.js';
 import { kindOfJob } from '../../data/kinds.js';
-import { count, dollars, milliseconds, reward, shortId } from '../../util/format.js';
+import { count, dollars, milliseconds, reward, shortId, words } from '../../util/format.js';
 import { stageWords } from '../../util/search-words.js';
 import { pageOf } from '../../util/router.js';
 import { Badge, Stat, Stats, Time } from '../basics.js';
@@ -14,7 +15,7 @@ export function Outcome({ trace, onLeave }: { trace: Trace; onLeave: () => void 
   return (
     <>
       <p class="bar trace-head">
-        <Badge status={trace.status} />
+        <Verdict trace={trace} />
         <code>{trace.trace_id}</code>
         <Copy text={trace.trace_id} label="Copy id" />
         <span class="quiet">
@@ -48,6 +49,17 @@ export function Outcome({ trace, onLeave }: { trace: Trace; onLeave: () => void 
       )}
       {trace.feedback && <Titled title="Feedback" text={trace.feedback} />}
       {trace.details !== null && trace.details !== undefined && <Titled title="Details" text={jsonOf(trace.details)} />}
+    </>
+  );
+}
+
+/** Whether the answer is right; that a rollout succeeded says only that it has a reward. */
+function Verdict({ trace: { status, reward } }: { trace: Trace }) {
+  if (reward === null) return <Badge status={status} />;
+  return (
+    <>
+      <Badge {...(isRight(reward) ? { status: 'won', text: 'right' } : { status: 'lost', text: 'wrong' })} />
+      <span class="quiet">{words(status)}</span>
     </>
   );
 }

@@ -18,6 +18,8 @@ export interface ShownAuthor {
   is_given: boolean;
   feedback: readonly { seed: number | null }[];
   feedback_total: number;
+  /** All edits that it made; its feedback and rows are of them together. */
+  num_edits: number;
   rows: { compared: number; won: number; lost: number } | null;
 }
 
@@ -27,6 +29,9 @@ export const signOf = (kind: EditKind): string => signs[kind];
 
 /** Rows that are named. */
 const mostRows = 3;
+
+/** Whether what an author won cannot be told from its other edits. */
+export const hasSeveral = ({ num_edits: edits }: Pick<ShownAuthor, 'num_edits'>): boolean => edits > 1;
 
 /** `+ records_desk: app, old, street — #168, from row 171; +3 rows, −0` */
 export function editLine(edit: ShownEdit, author: ShownAuthor | null): string {
@@ -48,6 +53,23 @@ export function changeLines({
     const line = editLine(edit, known.get(edit.author_id ?? '') ?? null);
     return areSeveral ? `${edit.component} ${line}` : line;
   });
+}
+
+/** Of authors with several edits: `#15: 3 edits together, from row 96; +3 rows, −0`. */
+export function togetherLines({
+  edits,
+  authors,
+}: {
+  edits: readonly { author_id?: string | null }[];
+  authors: readonly ShownAuthor[];
+}): string[] {
+  const named = new Set(edits.map(({ author_id: id }) => id));
+  return authors
+    .filter((author) => hasSeveral(author) && named.has(author.candidate_id))
+    .map((author) => {
+      const text = `${nameOf(author)}: ${author.num_edits} edits together`;
+      return `${text}${evidenceText(author)}`;
+    });
 }
 
 /** Characters of a text, and of equal words beside a change, that a line shows. */
@@ -83,13 +105,19 @@ const markOf = {
   removed: (text: string) => `[-${text}-]`,
 };
 
-/** `#168, from row 171; +3 rows, −0` */
+/** `#168, from row 171; +3 rows, −0`, or `#15, one of its 3 edits` */
 function authorText(author: ShownAuthor): string {
-  const { is_baseline: isBaseline, is_given: isGiven } = author;
-  if (isBaseline) return 'baseline';
+  if (author.is_baseline) return 'baseline';
+  return `${nameOf(author)}${hasSeveral(author) ? `, one of its ${author.num_edits} edits` : evidenceText(author)}`;
+}
+
+const nameOf = ({ candidate_id: id }: ShownAuthor) => `#${numberIn(id)}`;
+
+/** `, from row 171; +3 rows, −0` */
+function evidenceText(author: ShownAuthor): string {
   const rows = rowsText(author.rows);
-  const from = isGiven ? ', by a person' : feedbackText(author);
-  return `#${numberIn(author.candidate_id)}${from}${rows === null ? '' : `; ${rows}`}`;
+  const from = author.is_given ? ', by a person' : feedbackText(author);
+  return `${from}${rows === null ? '' : `; ${rows}`}`;
 }
 
 /** `+3 rows, −0`; null: none was compared. */
@@ -126,6 +154,11 @@ export function pullRequestText(report: {
     const cells = [signOf(edit.kind), editText(edit), author === null ? '' : authorText(author), ablation ?? ''];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   });
+  const authors = new Map(report.edits.flatMap(({ author }) => (author ? [[author.candidate_id, author]] : [])));
+  const together = togetherLines({
+    edits: [...authors.keys()].map((id) => ({ author_id: id })),
+    authors: [...authors.values()],
+  });
   return [
     report.title,
     '',
@@ -134,8 +167,7 @@ export function pullRequestText(report: {
       ? ['The prompt is unchanged.']
       : ['|     | Edit | Evidence | Without it |', '| --- | --- | --- | --- |', ...rows]),
     '',
-    'Rows won and lost are those of all edits of a candidate together, against its parent.',
-    '',
+    ...(together.length === 0 ? [] : [...together.map((line) => `- ${line}`), '']),
     '```sh',
     ...report.commands,
     '```',

@@ -95,6 +95,6 @@ function configure(name: string, env: Record<string, string | undefined>): Confi
   if ('problem' in address) return unusable(`${urlSetting(name)} ${address.problem}.`);
   const endpoint = { name, url: address.url, apiKey, keyHeader: keyHeaderOf(name, address.url) };
   const lacksKey = !apiKey && !ownUrl && preset?.needsKey;
-  const fault = `The provider "${name}" has no key; set ${keys.join(' or ')} and start Ratchet again, or set a key of your organization.`;
+  const fault = `The provider "${name}" has no key; set ${keys.join(' or ')} and start Ratchet again, or store a key of your organization: ratchet provider-keys set ${name} < key.txt`;
   return { endpoint, fault: lacksKey ? fault : null };
 }

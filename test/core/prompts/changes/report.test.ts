@@ -5,6 +5,7 @@ import {
   changeLines,
   editLine,
   pullRequestText,
+  togetherLines,
   type ShownAuthor,
 } from '../../../../src/core/prompts/changes/report.js';
 import { hostile, prompts } from '../texts.js';
@@ -15,6 +16,7 @@ const author: ShownAuthor = {
   is_given: false,
   feedback: [{ seed: 171 }],
   feedback_total: 1,
+  num_edits: 1,
   rows: { compared: 9, won: 3, lost: 0 },
 };
 const added = {
@@ -31,6 +33,18 @@ test('an edit is a line with who wrote it, from which row, and the rows won and 
     '~ Use a | [-b-]{+c+}. — #168, from rows 1, 2 and 5 more',
   );
   expect(editLine(changed, null)).toBe('~ Use a | [-b-]{+c+}.');
+});
+
+test('what several edits won together is said once, beside all of them', () => {
+  const several = { ...author, num_edits: 3 };
+  expect(editLine(added, several)).toBe('+ `records_desk`: app, old, street — #168, one of its 3 edits');
+  const edits = [added, changed].map((edit) => ({ ...edit, author_id: author.candidate_id }));
+  expect(togetherLines({ edits, authors: [several] })).toEqual(['#168: 3 edits together, from row 171; +3 rows, −0']);
+  expect(togetherLines({ edits, authors: [author] })).toEqual([]);
+  expect(togetherLines({ edits: [], authors: [several] })).toEqual([]);
+  const reported = edits.map((edit) => ({ edit, author: several, ablation: null }));
+  const text = pullRequestText({ title: 'Prompt', edits: reported, verdict: null, commands: [] });
+  expect(text.match(/\+3 rows/g)).toHaveLength(1);
 });
 
 test('a change in a long text shows its ends, and edits of several components name them', () => {

@@ -9,27 +9,21 @@ import { ActionButton, Field, Problem } from '../../../ui/basics.js';
 import { Dialog } from '../../../ui/dialog.js';
 import { deployRequest, emptyDeploy, missingOf, nameOf, type DeployDraft } from './draft.js';
 import { GateFields } from './gate-fields.js';
-import { Progress } from './progress.js';
 
-/** Publishes a candidate under a name, and follows its gate. */
+/** Publishes a candidate under a name. `onMade` gets the id of the version. */
 export function DeployDialog(props: {
   source: string;
   candidateId: string | null;
-  onMade: () => unknown;
+  onMade: (version: string) => void;
   onClose: () => void;
 }) {
-  const { source, candidateId, onClose } = props;
+  const { source, candidateId, onMade, onClose } = props;
   const defaults = useDefaults(source);
-  const [made, setMade] = useState<{ id: string; name: string } | null>(null);
   const what = candidateId ? `candidate ${shortId(candidateId)}` : 'the best candidate';
   const job = defaults.data?.job ?? shortId(source);
-  const onMade = (version: { id: string; name: string }) => {
-    setMade(version);
-    props.onMade();
-  };
   return (
-    <Dialog title={made ? `Deploying ${made.name}` : `Deploy ${what} of ${job}`} onClose={onClose}>
-      {made ? <Progress id={made.id} /> : <DeployForm {...{ source, candidateId, defaults, onMade }} />}
+    <Dialog title={`Deploy ${what} of ${job}`} onClose={onClose}>
+      <DeployForm {...{ source, candidateId, defaults, onMade }} />
     </Dialog>
   );
 }
@@ -38,7 +32,7 @@ function DeployForm(props: {
   source: string;
   candidateId: string | null;
   defaults: ReturnType<typeof useDefaults>;
-  onMade: (made: { id: string; name: string }) => void;
+  onMade: (version: string) => void;
 }) {
   const { source, candidateId, onMade } = props;
   const { data: defaults, error: sourceError } = props.defaults;
@@ -53,7 +47,7 @@ function DeployForm(props: {
     try {
       const body = deployRequest(draft, source, candidateId);
       const { id } = await client.value.createDeployment(body as never);
-      onMade({ id, name: body.name });
+      onMade(id);
     } catch (caught) {
       setError(caught);
     }

@@ -28,7 +28,10 @@ export function CallPanel({ name }: { name: string }) {
       }
     >
       <pre>{text}</pre>
-      <p class="quiet">The key needs the scope infer.</p>
+      <p class="quiet">
+        <code>RATCHET_API_KEY</code> is a key with the scope infer, as the first one of the service is. One that may do
+        nothing else: <code>ratchet keys create NAME --scope infer</code>
+      </p>
     </Panel>
   );
 }

@@ -1,5 +1,5 @@
 import { DatasetLink } from '../../../ui/dataset-link.js';
-import { shortId } from '../../../util/format.js';
+import { makerOf, shortId } from '../../../util/format.js';
 import { link, pageOf } from '../../../util/router.js';
 import { Badge, Loading, Panel, Problem, Time } from '../../../ui/basics.js';
 import { CopyId } from '../../../ui/copy.js';
@@ -93,7 +93,7 @@ function Head({ deployment, onChange }: { deployment: Deployment; onChange: () =
       <FirstNumber of={rewardOf(deployment)} />
       <p class="quiet">
         Version {version}, <CopyId id={id} />, created <Time at={created} />
-        {by && ` by ${by.key_name}`}
+        {by && ` by ${makerOf(by)}`}
         {origin && (
           <>
             , from <a href={pageOf(origin)}>{shortId(origin)}</a>
@@ -106,12 +106,14 @@ function Head({ deployment, onChange }: { deployment: Deployment; onChange: () =
   );
 }
 
-function GatePanel({ deployment: { gate } }: { deployment: Deployment }) {
+function GatePanel({ deployment: { gate, version } }: { deployment: Deployment }) {
   const verdict = gate === null || gate.passed === null ? null : gate.passed ? 'passed' : 'not passed';
   return (
     <Panel title="Gate" aside={verdict && <Badge status={gate!.passed ? 'succeeded' : 'failed'} text={verdict} />}>
       {gate === null ? (
-        <p class="quiet">This version went live without a gate: nothing compared it with the one before.</p>
+        <p class="quiet">
+          This version went live without a gate{version > 1 && ': nothing compared it with the one before'}.
+        </p>
       ) : (
         <>
           <p>{demandWords(gate)}</p>

@@ -1,7 +1,7 @@
 /** Deployments by name, and their gates in words. */
 import type { Change, Deployment, Listed } from '../../../data/deployment/types.js';
 import { signed } from '../../../../../src/core/math/words.js';
-import { count, reward } from '../../../util/format.js';
+import { count, makerOf, reward } from '../../../util/format.js';
 
 export interface NameGroup {
   name: string;
@@ -60,5 +60,5 @@ export function changeWords({ label, action, from_version: from, to_version: to,
   const how = { build: 'built', canary: 'rolled out', rollback: 'rolled back', label: 'set', delete: 'deleted' }[
     action
   ];
-  return `${label}: ${versions}, ${how} by ${by?.key_name ?? 'the service'}.`;
+  return `${label}: ${versions}, ${how} by ${makerOf(by)}.`;
 }

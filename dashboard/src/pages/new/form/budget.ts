@@ -14,9 +14,9 @@ export const budgets = {
 /** Answers at a time; see `max_concurrent`. */
 const atOnce = 5;
 
-/** About the time of a number of answers, by those of a try; null: no row was tried. */
+/** About the time of a number of answers, by those of a try; null: none was given. */
 export function timeOf(answers: number, tried: Tried | null): number | null {
-  const known = (tried?.rows ?? []).flatMap(({ latency_ms: ms }) => ms ?? []);
+  const known = (tried?.rows ?? []).flatMap(({ latency_ms: ms, error }) => (error === null ? (ms ?? []) : []));
   if (known.length === 0) return null;
   const mean = known.reduce((sum, ms) => sum + ms, 0) / known.length;
   return (mean * answers) / atOnce;

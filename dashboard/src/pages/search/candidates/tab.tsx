@@ -1,11 +1,12 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { Event } from '../../../../../src/client/index.js';
 import type { EventFold } from '../../../data/event-fold.js';
 import { useEventFold, type EventLog } from '../../../data/event-log.js';
 import { useResource } from '../../../data/resource.js';
 import { count, words } from '../../../util/format.js';
 import { route, setQuery } from '../../../util/router.js';
 import { Empty, Loading, Problem } from '../../../ui/basics.js';
-import type { Candidate, Results, SearchJob } from '../../../data/search.js';
+import { numberOf, type Candidate, type Results, type SearchJob } from '../../../data/search.js';
 import { CandidatesTable } from './table.js';
 
 const settleMs = 1_500;
@@ -16,6 +17,15 @@ export class Changes implements EventFold {
 
   add({ type }: { type: string }): void {
     if (type.startsWith('candidate_')) this.times += 1;
+  }
+}
+
+/** Proposals that became no candidate, by the number that it would have had. */
+export class Unproposed implements EventFold {
+  readonly reasons = new Map<string, string>();
+
+  add(event: Event): void {
+    if (event.type === 'proposal_failed') this.reasons.set(event.data.candidate_id, event.data.reason);
   }
 }
 
@@ -51,10 +61,22 @@ export function CandidatesTab(props: {
             </span>
           </div>
           <CandidatesTable candidates={shown} bestId={bestId} job={job} results={results} />
+          <Missing log={log} />
         </>
       )}
     </section>
   );
+}
+
+/** Why numbers are missing in the list. */
+function Missing({ log }: { log: EventLog }) {
+  const { reasons } = useEventFold(log, () => new Unproposed());
+  const byReason = [...Map.groupBy(reasons, ([, reason]) => reason)];
+  return byReason.map(([reason, of]) => (
+    <p key={reason} class="quiet">
+      {of.map(([id]) => numberOf(id)).join(', ')} became no candidate: {reason}.
+    </p>
+  ));
 }
 
 const kindOf = ({ status, decision }: Candidate): string => (status === 'proposed' ? decision.outcome : status);

@@ -39,8 +39,8 @@ export function AblationOf({ changes, edit, ablations, onStarted }: Props) {
     <p class="edit-ablation">
       {known && <a href={pageOf(known.job.job_id)}>{known.job.status}</a>}
       <ConfirmButton
-        label="Without this sentence"
-        title="Evaluate without this sentence"
+        label="Without this line"
+        title="Evaluate without this line"
         answers={['Start', 'Cancel']}
         run={async () => {
           await startAblation(request);
@@ -48,7 +48,7 @@ export function AblationOf({ changes, edit, ablations, onStarted }: Props) {
         }}
       >
         <p>
-          The prompt runs {edit.kind === 'changed' ? 'with this sentence as it was' : 'without this sentence'} on the{' '}
+          The prompt runs {edit.kind === 'changed' ? 'with this line as it was' : 'without this line'} on the{' '}
           {ablation.rows} {basisWords[ablation.basis]} rows on which the full prompt has its rewards. Then the two are
           compared row by row.
         </p>

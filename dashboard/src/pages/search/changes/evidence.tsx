@@ -1,25 +1,56 @@
-import { rowsText } from '../../../../../src/core/prompts/changes/report.js';
+import { hasSeveral, rowsText } from '../../../../../src/core/prompts/changes/report.js';
 import type { Author } from '../../../data/changes.js';
 import { numberOf } from '../../../data/search.js';
 import { Fold } from '../../../ui/fold.js';
 import { count, reward } from '../../../util/format.js';
 import { here } from '../../../util/router.js';
 
-/** Who wrote a sentence, from which feedback, and the rows that it won and lost. */
+/** Who made an edit and, if its author made no other, what speaks for it. */
+export function EditAuthor({ author, isRemoval }: { author: Author; isRemoval: boolean }) {
+  if (!hasSeveral(author)) return <Evidence author={author} isRemoval={isRemoval} />;
+  return (
+    <div class="evidence">
+      <p class="quiet">
+        {isRemoval && 'removed by '}
+        <Name author={author} />, one of its {author.num_edits} edits
+      </p>
+    </div>
+  );
+}
+
+/** What speaks for authors with several edits: once for all edits of each. */
+export function Together({ authors }: { authors: readonly Author[] }) {
+  const several = authors.filter(hasSeveral);
+  if (several.length === 0) return null;
+  return (
+    <section aria-label="Edits made together">
+      <h3>Edits made together</h3>
+      <ul class="together">
+        {several.map((author) => (
+          <li key={author.candidate_id}>
+            <Evidence author={author} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** What speaks for all edits of a candidate: its feedback, and the rows that it won and lost. */
 export function Evidence({ author, isRemoval = false }: { author: Author; isRemoval?: boolean }) {
-  const { candidate_id: id, is_baseline: isBaseline, is_given: isGiven } = author;
   const rows = rowsText(author.rows);
   return (
     <div class="evidence">
       <p class="quiet">
         {isRemoval && 'removed by '}
-        {isBaseline ? 'baseline' : <a href={here({ candidate: id })}>{numberOf(id)}</a>}
-        {isGiven && ', by a person'}
+        <Name author={author} />
+        {hasSeveral(author) && `: ${author.num_edits} edits together`}
+        {author.is_given && ', by a person'}
         <FeedbackRows author={author} />
         {rows !== null && (
           <>
             {'; '}
-            <span title="Rows won and lost against the parent, by all edits of this candidate together">{rows}</span>
+            <span title="Rows won and lost against its parent">{rows}</span>
           </>
         )}
       </p>
@@ -27,6 +58,10 @@ export function Evidence({ author, isRemoval = false }: { author: Author; isRemo
       <Feedback author={author} />
     </div>
   );
+}
+
+function Name({ author: { candidate_id: id, is_baseline: isBaseline } }: { author: Author }) {
+  return isBaseline ? <>baseline</> : <a href={here({ candidate: id })}>{numberOf(id)}</a>;
 }
 
 function FeedbackRows({ author: { feedback, feedback_total: total } }: { author: Author }) {

@@ -10,7 +10,7 @@ import { AblationOf, ablationWords } from './ablation.js';
 import { Blame, type Segment } from './blame.js';
 import type { Copied } from './copy-forms.js';
 import { CopyMenu } from './copy-menu.js';
-import { Evidence } from './evidence.js';
+import { EditAuthor, Together } from './evidence.js';
 
 const views = { changes: 'Changes', clean: 'Clean', blame: 'Who wrote what' };
 type View = keyof typeof views;
@@ -74,6 +74,7 @@ function ChangesView(props: {
 }) {
   const { changes, candidate, ablations, onStarted } = props;
   const authors = authorsOf(changes);
+  const named = new Set(changes.edits.map(({ author_id: id }) => id));
   return (
     <>
       <AgainstChoice candidate={candidate} againstId={changes.against_id} />
@@ -85,16 +86,13 @@ function ChangesView(props: {
           const author = authors.get(edit.author_id ?? '');
           return (
             <>
-              {author && <Evidence author={author} isRemoval={edit.kind === 'removed'} />}
+              {author && <EditAuthor author={author} isRemoval={edit.kind === 'removed'} />}
               <AblationOf changes={changes} edit={edit} ablations={ablations} onStarted={onStarted} />
             </>
           );
         }}
       </EditList>
-      <p class="how">
-        Rows won and lost are those of a candidate against its parent, by all of its edits together.
-        {changes.ablation !== null && ' "Without this sentence" measures one edit alone.'}
-      </p>
+      <Together authors={[...authors.values()].filter(({ candidate_id: id }) => named.has(id))} />
     </>
   );
 }

@@ -26,7 +26,7 @@ export function Scatter({ points, unit }: { points: readonly Point[]; unit: Unit
       points={points.map(shownOf)}
       line={tradeOff(points).map(shownOf)}
       range={rewardRange(Math.min(...all), Math.max(...all))}
-      axis="Cost per answer"
+      axis={unit === 'dollars' ? 'Cost per answer' : 'Tokens per answer'}
       worthText={reward}
       costText={(cost) => costOf(cost, unit)}
     />
