@@ -3,7 +3,7 @@ import { commandAll } from '../../data/health/bulk.js';
 import type { Health, OpenJob } from '../../data/health/health.js';
 import { minute, slowedDown } from '../../data/health/words.js';
 import { ActionButton, Badge, Empty, Panel, StuckBadge, Tag, Time } from '../../ui/basics.js';
-import { count, dollars, pace, shortId } from '../../util/format.js';
+import { count, dollars, pace, shortId, unknown } from '../../util/format.js';
 import { pageOf, route, setQuery } from '../../util/router.js';
 import { TagActions } from './tag-actions.js';
 import { numbers, Table } from '../../ui/table.js';
@@ -65,11 +65,11 @@ function JobRow({ job, known }: { job: OpenJob; known: Health }) {
         {count(job.rollouts_completed)}
         {most !== null && ` / ${count(most)}`}
       </td>
-      <td class="number">{pace(job.rollouts_per_minute)}</td>
+      <td class="number">{job.rollouts_per_minute === null ? unknown : pace(job.rollouts_per_minute)}</td>
       <td class="short">
         <Time at={job.last_result_at} />
       </td>
-      <td class="short">{job.ends_at === null ? '–' : minute(job.ends_at)}</td>
+      <td class="short">{job.ends_at === null ? unknown : minute(job.ends_at)}</td>
       <td class="number">{dollars(job.usd_per_hour)}</td>
       <td class="short quiet">{job.created_by?.key_name ?? 'the service'}</td>
       <td class="short">
