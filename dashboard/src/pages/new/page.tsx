@@ -39,7 +39,7 @@ export function NewRunPage() {
   );
   const guesses = useGuesses(dataset, rows);
   const missing = missingParts(draft.value);
-  const body = missing.length === 0 ? requestOfForm(draft.value) : undefined;
+  const body = missing.length === 0 ? requestOfForm(draft.value, dataset?.name) : undefined;
   const request = body ? JSON.stringify(body, null, 2) : null;
   const estimate = useEstimate(kind, request);
   const [startError, setStartError] = useState<{ of: string; error: unknown } | null>(null);
@@ -92,7 +92,12 @@ export function NewRunPage() {
             </Panel>
           )}
           <TryPanel missing={missingToTry(draft.value)} tried={tried} onTried={setTried} />
-          <BudgetPanel estimate={estimate.answer?.estimate} tried={tried?.answer ?? null} errorAt={at} />
+          <BudgetPanel
+            estimate={estimate.answer?.estimate}
+            tried={tried?.answer ?? null}
+            errorAt={at}
+            rowsName={dataset?.name}
+          />
           <RequestPanel request={request} />
         </form>
         <aside class="form-summary">
