@@ -9,7 +9,7 @@ import { isBuilding } from '../../data/deployment/follow.js';
 import { DeployDialog } from './deploy/dialog.js';
 import { NameRow } from './name-row.js';
 import { byName } from './version/versions.js';
-import { numbers, Table } from '../../ui/table.js';
+import { numbers, roomy, Table } from '../../ui/table.js';
 
 const step = 200;
 const limit = signal(step);
@@ -42,14 +42,14 @@ export function DeploymentsPage() {
           heads={[
             'Name',
             'Status',
-            numbers('Versions'),
+            roomy(numbers('Versions')),
             numbers('Reward'),
             numbers('Requests'),
             numbers('Errors'),
-            numbers('p50'),
-            numbers('p95'),
-            numbers('Cost'),
-            'Changed',
+            roomy(numbers('p50')),
+            roomy(numbers('p95')),
+            roomy(numbers('Cost')),
+            roomy('Changed'),
           ]}
         >
           {names.map((group) => (

@@ -6,6 +6,7 @@ import { ActionButton, Panel } from '../../ui/basics.js';
 import type { Tried } from './form/budget.js';
 import { tryOf } from './form/request.js';
 import { change, draft } from './form/store.js';
+import { useMedia } from '../../ui/hooks/use-media.js';
 import { numbers, Table } from '../../ui/table.js';
 
 const rows = 5;
@@ -54,6 +55,7 @@ export function TryPanel(props: {
 
 function Answers({ answer }: { answer: Tried }) {
   const { rows: tried, mean_reward: mean, total_cost_usd: cost, seconds, diagnosis } = answer;
+  const isNarrow = useMedia('(max-width: 560px)');
   const scored = tried.filter((row) => row.reward !== null);
   const right = scored.filter((row) => row.reward === 1).length;
   return (
@@ -66,11 +68,11 @@ function Answers({ answer }: { answer: Tried }) {
       </p>
       <Table
         label="Answers of the try"
-        heads={[numbers('Row'), numbers('Score'), 'Text', 'Expected', 'Answer']}
+        heads={[numbers('Row'), numbers('Score'), ...(isNarrow ? [] : ['Text']), 'Expected', 'Answer']}
         class="try-table"
       >
         {tried.map((row) => (
-          <TriedRow key={row.row} jobId={answer.job_id} row={row} />
+          <TriedRow key={row.row} jobId={answer.job_id} row={row} isNarrow={isNarrow} />
         ))}
       </Table>
       {diagnosis && <Diagnosis diagnosis={diagnosis} />}
@@ -78,38 +80,45 @@ function Answers({ answer }: { answer: Tried }) {
   );
 }
 
-function TriedRow({ jobId, row }: { jobId: string; row: Tried['rows'][number] }) {
+/** `isNarrow`: its text is in a line of its own above the rest. */
+function TriedRow({ jobId, row, isNarrow }: { jobId: string; row: Tried['rows'][number]; isNarrow: boolean }) {
   const { row: number, text, expected, answer, reward: score, feedback, error, trace_id: trace } = row;
+  const said = (
+    <td colSpan={isNarrow ? 4 : 1}>
+      <div class="cell" dir="auto">
+        {text ?? '–'}
+      </div>
+    </td>
+  );
   return (
-    <tr>
-      <td class="number">
-        {trace === null ? (
-          number
-        ) : (
-          <a href={pageOf(jobId, { trace: `${jobId}:${trace}` })} title="The whole call">
-            {number}
-          </a>
-        )}
-      </td>
-      <td class="number">
-        <span class={score === null ? 'quiet' : score > 0 ? 'try-right' : 'try-wrong'}>{reward(score)}</span>
-      </td>
-      <td>
-        <div class="cell" dir="auto">
-          {text ?? '–'}
-        </div>
-      </td>
-      <td dir="auto">{expected ?? '–'}</td>
-      <td>
-        {error ? (
-          <span class="field-error">{error.message}</span>
-        ) : (
-          <div class="cell" dir="auto" title={feedback ?? undefined}>
-            {answer || '–'}
-          </div>
-        )}
-      </td>
-    </tr>
+    <>
+      {isNarrow && <tr class="try-text">{said}</tr>}
+      <tr>
+        <td class="number">
+          {trace === null ? (
+            number
+          ) : (
+            <a href={pageOf(jobId, { trace: `${jobId}:${trace}` })} title="The whole call">
+              {number}
+            </a>
+          )}
+        </td>
+        <td class="number">
+          <span class={score === null ? 'quiet' : score > 0 ? 'try-right' : 'try-wrong'}>{reward(score)}</span>
+        </td>
+        {!isNarrow && said}
+        <td dir="auto">{expected ?? '–'}</td>
+        <td>
+          {error ? (
+            <span class="field-error">{error.message}</span>
+          ) : (
+            <div class="cell" dir="auto" title={feedback ?? undefined}>
+              {answer || '–'}
+            </div>
+          )}
+        </td>
+      </tr>
+    </>
   );
 }
 
