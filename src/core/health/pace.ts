@@ -22,8 +22,8 @@ const latelyMs = 20_000;
 const latelyOutcomes = 10;
 
 /**
- * Rollouts in a minute, over the current one and the one before; null: not known yet. `sinceMs`: when
- * it last went on. A minute with outcomes from before that is not counted.
+ * Rollouts in a minute, over the current one and the one before; null: not known yet. A minute with
+ * outcomes from before `sinceMs`, when the job last went on, is not counted.
  */
 export function paceOf(
   { completed, lastMs, inMinute, before }: LastOutcomes,

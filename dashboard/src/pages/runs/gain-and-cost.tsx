@@ -17,11 +17,12 @@ export function GainAndCost({ runs, wanted }: { runs: readonly Run[]; wanted: st
   const front = frontOf(found);
   const isEqual = (a: ScatterPoint, b: ScatterPoint) => a.cost === b.cost && a.worth === b.worth;
   // Equal points are on the front together, under one name.
-  const points = found.map((point) => ({
-    ...point,
-    isFront: front.some((best) => isEqual(best, point)),
-    name: front.includes(point) ? nameOf(point, found.filter((each) => isEqual(each, point)).length) : '',
-  }));
+  const points = found.map((point) => {
+    const isFront = front.some((best) => isEqual(best, point));
+    if (!front.includes(point)) return { ...point, isFront, name: '' };
+    const name = nameOf(point, found.filter((each) => isEqual(each, point)).length);
+    return { ...point, isFront, name, label: `${name}, ${factsOf(point, isFree)}` };
+  });
   const gains = points.map(({ worth }) => worth);
   const [least, most] = [Math.min(0, ...gains), Math.max(0, ...gains)];
   const room = (most - least || 0.1) * 0.1;
@@ -45,7 +46,10 @@ export function GainAndCost({ runs, wanted }: { runs: readonly Run[]; wanted: st
 
 const nameOf = ({ name }: ScatterPoint, equal: number): string => (equal > 1 ? `${name} and ${equal - 1} equal` : name);
 
-/** The runs whose gain and cost are known, the cheapest first. `isFree`: their cost is in answers. */
+const factsOf = ({ cost, worth }: Pick<ScatterPoint, 'cost' | 'worth'>, isFree: boolean): string =>
+  `gain ${signed(worth)}, ${isFree ? counted(cost, 'answer') : dollars(cost)}`;
+
+/** The runs with a gain and a cost, the cheapest first. `isFree`: their cost is in answers. */
 function pointsOf(runs: readonly Run[], isFree: boolean): ScatterPoint[] {
   const points = runs.flatMap((run) => {
     const gain = gainOf(run);
@@ -53,8 +57,8 @@ function pointsOf(runs: readonly Run[], isFree: boolean): ScatterPoint[] {
     const cost = isFree ? run.rollouts : run.total_cost_usd;
     if (!gain || cost === null) return [];
     const name = run.name ?? shortId(id);
-    const label = `${name}, gain ${signed(gain.value)}, ${isFree ? counted(cost, 'answer') : dollars(cost)}`;
-    return [{ id, cost, worth: gain.value, isFront: false, href: pageOf(id), label, name }];
+    const place = { cost, worth: gain.value };
+    return [{ id, ...place, isFront: false, href: pageOf(id), label: `${name}, ${factsOf(place, isFree)}`, name }];
   });
   return points.sort((a, b) => a.cost - b.cost || b.worth - a.worth);
 }

@@ -5,7 +5,7 @@ import { isBlank, isOnRows, numberOf, type Draft } from './draft.js';
 
 type Body = Record<string, unknown>;
 
-/** The create of the draft's kind. `rows`: what its rows are called, which names a run without a name. */
+/** The create of the draft's kind. `rows`: the name of its rows, for a run without a name. */
 export function requestOf(draft: Draft, rows: string | null = null): Body {
   if (draft.json !== null) return JSON.parse(draft.json) as Body;
   const body = { session: sessionOf, evaluation: evaluationOf, graph: graphOf }[draft.kind](draft);
