@@ -110,6 +110,7 @@ const rules: Record<string, Rule> = {
       'src/cli/task/search',
       'examples',
       'src/core/comparisons/words',
+      'src/core/diagnosis/proposals',
       'src/core/health/pace',
       'src/core/comparisons/first-reward',
       'src/core/rows/groups',

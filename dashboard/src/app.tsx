@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { jobKinds, kindNames, type JobKind } from '../../src/core/jobs/kinds.js';
 import { apiKey, signOut } from './data/access.js';
 import { CheckupPage } from './pages/checkup/page.js';
@@ -47,11 +48,19 @@ function skipToMain(event: Event): void {
 
 function Header() {
   const current = sectionOf(route.value.parts);
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [route.value]);
+  const onKeyDown = ({ key }: KeyboardEvent) => {
+    if (key === 'Escape') setOpen(false);
+  };
   return (
-    <header class="top">
+    <header class={isOpen ? 'top top-open' : 'top'} onKeyDown={onKeyDown}>
       <a class="brand" href={link([])}>
         <img src="/favicon.svg" alt="" width="22" height="22" /> Ratchet
       </a>
+      <button type="button" class="button top-menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        Menu <span aria-hidden="true">▾</span>
+      </button>
       <nav aria-label="Sections">
         {sections.map(({ name, parts }) => (
           <a key={name} href={link(parts)} aria-current={parts[0] === current ? 'page' : undefined}>

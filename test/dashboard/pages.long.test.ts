@@ -207,3 +207,34 @@ test.each([1280, 390].flatMap((width) => (['light', 'dark'] as const).map((color
   },
   180_000,
 );
+
+test('on a phone tables that decide fit, the header is one line, and Start is in view', async () => {
+  const page = await open(on.service, '#/', { viewport: { width: 390, height: 800 } });
+  const tables = ['', 'sessions?tab=rows', 'sessions?tab=candidates', 'compare', 'deployments', 'deployments, version'];
+  const faults: string[] = [];
+  for (const { name, fragment, ready } of views.filter((view) => tables.includes(view.name) || view.name === 'now')) {
+    await page.goto(`${on.service.url}/${fragment()}`);
+    await ready(page);
+    const wide = await page.evaluate<string[]>(`[...document.querySelectorAll('.leaderboard, .virtual, .table')]
+      .map((table) => table.closest('.table-box') ?? table)
+      .filter((box) => box.scrollWidth > box.clientWidth && !/Rows|Configuration/.test(box.getAttribute('aria-label')))
+      .map((box) => box.getAttribute('aria-label'))`);
+    faults.push(...wide.map((label) => `${name}: ${label} scrolls`));
+    expect((await page.locator('header.top').boundingBox())!.height).toBeLessThan(60);
+  }
+  expect(faults).toEqual([]);
+
+  const link = page.getByRole('link', { name: 'Data sets' });
+  expect(await link.isVisible()).toBe(false);
+  await page.getByRole('button', { name: 'Menu' }).press('Enter');
+  await page.keyboard.press('Tab');
+  await link.press('Enter');
+  await region('Data sets')(page);
+  expect(await link.isVisible()).toBe(false);
+
+  await page.goto(`${on.service.url}/#/new?sample=1`);
+  const start = page.getByRole('button', { name: 'Start', exact: true });
+  await page.getByText(/^At most \d+ answers, \$0$/).waitFor();
+  const { y, height } = (await start.boundingBox())!;
+  expect(y + height).toBeLessThanOrEqual(800);
+}, 60_000);

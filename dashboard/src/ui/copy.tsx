@@ -32,7 +32,7 @@ export function Copy(props: { text: string | (() => string); label?: string; nam
   return (
     <button
       type="button"
-      class="button button-small"
+      class="button button-small copy-button"
       aria-label={state === 'ready' ? name : undefined}
       onClick={onClick}
     >

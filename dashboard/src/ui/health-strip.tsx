@@ -13,10 +13,14 @@ export function HealthStrip() {
     <a
       class={`health-strip health-${state}`}
       href={link(['now'])}
-      aria-label={parts.length === 0 ? 'All is well' : undefined}
+      title={parts.length === 0 ? undefined : parts.join(' · ')}
     >
       <span class="health-dot" aria-hidden="true" />
-      {parts.length === 0 ? <span class="health-words">All is well</span> : <span>{parts.join(' · ')}</span>}
+      {parts.length === 0 ? (
+        <span class="health-words">All is well</span>
+      ) : (
+        <span class="health-trouble">{parts.join(' · ')}</span>
+      )}
     </a>
   );
 }

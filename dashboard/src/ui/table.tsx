@@ -9,6 +9,12 @@ export const numbers = (name: string, title?: string): ColumnHead => ({
   ...(title !== undefined && { title }),
 });
 
+/** A column that a phone leaves out. */
+export const roomy = (head: ColumnHead): ColumnHead => {
+  const { class: look = '', ...rest } = typeof head === 'string' ? { name: head } : head;
+  return { ...rest, class: `${look} on-roomy` };
+};
+
 /** A table that scrolls sideways; `children` are its rows. An empty head is that of actions. */
 export function Table(props: {
   label: string;

@@ -5,6 +5,13 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 const maxHeight = 8_000_000;
 const margin = 10;
 
+/** Shorter lists scroll with their page, in full. */
+const mostInFull = 60;
+
+/** The height of a list with so many rows, and of all its parts in pixels. */
+export const heightOf = (count: number, pixels: number): string =>
+  count <= mostInFull ? `${pixels}px` : `min(70vh, ${pixels}px)`;
+
 interface Props {
   count: number;
   rowHeight: number;

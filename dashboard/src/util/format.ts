@@ -75,6 +75,9 @@ export function shortId(id: string): string {
   return id.length <= 14 ? id : `${id.slice(0, 4)}…${id.slice(-6)}`;
 }
 
+/** The end of an id, which tells neighbors apart where there is no room for more. */
+export const endOfId = (id: string): string => `…${id.slice(-6)}`;
+
 /** A word of the API as text: `not_better` is "not better". */
 export const words = (name: string): string => name.replaceAll('_', ' ');
 

@@ -46,7 +46,7 @@ export async function measure(
   const evaluate = async ({ prompt, model }: Version, again?: number[]): Promise<Measured> => {
     const policy = policyOf(model ?? 'local', task.policy);
     const of = { ...fields, policy, ...(again && { seeds: again, max_failure_rate: 1 }) };
-    const id = await inOptions(() => startEvaluation(client, of, prompt, labels));
+    const id = await inOptions(() => startEvaluation(client, of, task, prompt, labels));
     note(`Evaluation ${id}${again ? `: ${again.length} rows that changed, once more` : ''}`);
     const job = await client.evaluations.handle(id).wait();
     for (const warning of job.warnings) note(`Note: ${warning}`);

@@ -7,7 +7,7 @@ import { noteJob } from '../service/pages.js';
 import { inOptions } from '../task/faults.js';
 import type { Prompt } from '../task/prompt-file.js';
 import { evaluationRequest, type EvaluationOptions, type LabelOptions, type TaskRequest } from '../task/requests.js';
-import { promptOf, readTask, type TaskOptions } from '../task/task.js';
+import { promptOf, readTask, type ReadTask, type TaskOptions } from '../task/task.js';
 import { taskFields } from '../task/upload.js';
 import { approve, requireWithin, sayPreview, type CostOptions } from './cost.js';
 
@@ -29,7 +29,9 @@ export async function evaluate(given: EvaluateOptions): Promise<void> {
   await approve(preview, { yes });
   await withService(async (client) => {
     const options = { name, tag, maxCost };
-    const id = await inOptions(async () => startEvaluation(client, await taskFields(client, task), prompt, options));
+    const id = await inOptions(async () =>
+      startEvaluation(client, await taskFields(client, task), task, prompt, options),
+    );
     noteJob(client, id);
     const job = await client.evaluations.handle(id).wait();
     if (json) sayJson(await client.evaluations.handle(id).results());
@@ -52,10 +54,11 @@ export async function evaluate(given: EvaluateOptions): Promise<void> {
 export async function startEvaluation(
   client: Ratchet,
   fields: TaskRequest,
+  task: ReadTask,
   prompt: Prompt,
   options: EvaluationOptions,
 ): Promise<string> {
-  return (await client.createEvaluation(evaluationRequest(fields, prompt, options))).id;
+  return (await client.createEvaluation(evaluationRequest(fields, task, prompt, options))).id;
 }
 
 /** The result at an index of the list of results, with its texts; undefined: there is none. */

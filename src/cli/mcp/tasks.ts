@@ -44,7 +44,7 @@ export function registerTaskTools(server: McpServer, service: ToolService, files
       const task = await taskOf(options, files);
       const prompt = await promptOf(task);
       return service.use(async ({ client }) =>
-        answer({ id: await startEvaluation(client, await taskFields(client, task), prompt, { name }) }),
+        answer({ id: await startEvaluation(client, await taskFields(client, task), task, prompt, { name }) }),
       );
     },
   );

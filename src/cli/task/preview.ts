@@ -58,7 +58,7 @@ export async function previewSession(task: ReadTask, prompt: Prompt, options: Se
 /** Throws a ConfigError for an evaluation that the service would refuse. */
 export async function previewEvaluation(task: ReadTask, prompt: Prompt, labels: LabelOptions): Promise<Preview> {
   const file = await rowsOf(task);
-  const wanted = evaluationRequest(taskRequest(task, file.dataset.id), prompt, labels);
+  const wanted = evaluationRequest(taskRequest(task, file.dataset.id), task, prompt, labels);
   return inOptions(async () => {
     const request = readBody(flatEvaluationSchema, wanted);
     const { messages } = prompt;

@@ -1,4 +1,5 @@
 /** The bodies of the requests that start a task. */
+import { basename } from 'node:path';
 import type { Scorer } from '../../client/index.js';
 import { defaultScorer } from '../../scorers/forms.js';
 import { modelOf } from './model-name.js';
@@ -6,6 +7,9 @@ import { policyOf } from './policy.js';
 import type { Prompt } from './prompt-file.js';
 import { algorithms, defaultBudget, type Algorithm } from './search.js';
 import type { ReadTask } from './task.js';
+
+/** Of the name of a job. */
+const mostNameChars = 200;
 
 /** Labels of the job, for lists. */
 export interface LabelOptions {
@@ -43,7 +47,7 @@ export type TaskRequest = ReturnType<typeof taskRequest>;
 
 export function sessionRequest(
   fields: TaskRequest,
-  { budget }: ReadTask,
+  { budget, data }: ReadTask,
   { messages }: Prompt,
   { algorithm, maxCost, heldout, maxPromptTokens, ...labels }: SearchOptions,
 ) {
@@ -57,12 +61,13 @@ export function sessionRequest(
       ...(maxPromptTokens !== undefined && { max_prompt_tokens: maxPromptTokens }),
       budget: { max_rollouts: budget ?? defaultBudget, ...(maxCost !== undefined && { max_cost_usd: maxCost }) },
     },
-    ...labelsOf(labels),
+    ...labelsOf(labels, data),
   };
 }
 
 export function evaluationRequest(
   { proposer: _, ...fields }: TaskRequest,
+  { data }: Pick<ReadTask, 'data'>,
   { messages }: Prompt,
   { maxCost, ...labels }: EvaluationOptions,
 ) {
@@ -70,10 +75,12 @@ export function evaluationRequest(
     ...fields,
     candidate: { messages: [...messages] },
     ...(maxCost !== undefined && { budget: { max_cost_usd: maxCost } }),
-    ...labelsOf(labels),
+    ...labelsOf(labels, data),
   };
 }
 
-function labelsOf({ name, tag }: LabelOptions) {
+/** Without a name a job has that of the file of its rows. */
+function labelsOf({ name: own, tag }: LabelOptions, data: string | undefined) {
+  const name = own ?? (data === undefined ? undefined : basename(data).slice(0, mostNameChars));
   return { ...(name !== undefined && { name }), ...(tag && { tags: tag }) };
 }

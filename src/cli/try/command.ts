@@ -32,7 +32,7 @@ export async function tryRows({ rows, json = false, ...options }: TryOptions): P
 }
 
 export function askRows(client: Ratchet, fields: TaskRequest, prompt: Prompt, rows: number): Promise<Tried> {
-  return client.evaluations.tryRows({ ...evaluationRequest(fields, prompt, {}), rows });
+  return client.evaluations.tryRows({ ...evaluationRequest(fields, {}, prompt, {}), rows });
 }
 
 function cellsOf({ row, text, expected, answer, reward, error }: Tried['rows'][number]): string[] {

@@ -38,7 +38,11 @@ export const datasetSchema = z
     num_rows: z.int(),
     columns: z.array(columnSchema).describe('In the order of their first rows.'),
     bytes: z.int().describe('Size of the rows as JSON.'),
-    jobs: z.int().describe('The jobs that run its rows; 1000: so many or more.'),
+    jobs: z
+      .int()
+      .describe(
+        'Its runs as lists show them, so without archived ones, as of tries, and parts; 1000: so many or more.',
+      ),
     created_at: timestamp,
   })
   .meta({ id: 'Dataset', description: 'Immutable rows of an uploaded file.' });

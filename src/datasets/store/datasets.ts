@@ -10,7 +10,7 @@ export interface Dataset {
   columns: DatasetColumn[];
   bytes: number;
   createdAt: Date;
-  /** The jobs that run its rows, at most `mostJobs`. */
+  /** Its runs as lists show them, at most `mostJobs`. */
   jobs: number;
 }
 
@@ -21,7 +21,9 @@ const mostJobs = 1_000;
 
 const columns = `id, name, num_rows as "numRows", columns, bytes, created_at as "createdAt",
   (select count(*) from (
-     select 1 from jobs j where j.dataset_id = datasets.id union all select 1 from jobs j where j.traffic_id = datasets.id
+     select 1 from jobs j
+      where j.dataset_id = datasets.id and j.kind in ('session', 'evaluation', 'graph')
+        and j.parent_id is null and not j.archived and not j.deleted
       limit ${mostJobs}) used)::int as jobs`;
 
 /** The name of the data set of a job, as SQL. */

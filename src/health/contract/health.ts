@@ -63,11 +63,16 @@ const openJobSchema = z
     }),
     rollouts_completed: z.int(),
     max_rollouts: z.int().nullable().describe('null: no limit.'),
-    rollouts_per_minute: z.number().describe('Over the current minute and the one before.'),
+    rollouts_per_minute: z
+      .number()
+      .nullable()
+      .describe('Over the current minute and the one before; null: too few results since it began or went on.'),
     last_result_at: timestamp.nullable(),
     ends_at: timestamp
       .nullable()
-      .describe('When the first limit is reached at this pace; null: nothing comes, or there is no limit.'),
+      .describe(
+        'When the first limit is reached at this pace; null: it is not known, nothing comes, or there is no limit.',
+      ),
     ends_by: z
       .enum(['rollouts', 'dollars'])
       .nullable()

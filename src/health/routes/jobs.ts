@@ -43,14 +43,15 @@ export async function jobsHealth(
 
 function view(run: OpenRun, costUsd: number | null, nowMs: number): Job {
   const { completed, maxRollouts, maxConcurrent, inMinute, before, lastAt, status } = run;
-  const [lastMs, startedMs] = [lastAt && +lastAt, +run.startedAt];
+  const [lastMs, startedMs, sinceMs] = [lastAt && +lastAt, +run.startedAt, +run.runsSince];
   const isRunning = status === 'running';
-  const perMinute = isRunning ? paceOf({ lastMs, inMinute, before }, { startedMs, nowMs }) : 0;
-  const usdPerHour = costUsd === null || completed === 0 ? null : (costUsd / completed) * perMinute * 60;
+  const perMinute = isRunning ? paceOf({ completed, lastMs, inMinute, before }, { startedMs, sinceMs, nowMs }) : 0;
+  const perHour = perMinute === null ? null : perMinute * 60;
+  const usdPerHour = costUsd === null || completed === 0 || perHour === null ? null : (costUsd / completed) * perHour;
   const maxUsd = maxCostOf(run);
   const end = firstEnd(
     [
-      { by: 'rollouts', left: maxRollouts === null ? null : maxRollouts - completed, perHour: perMinute * 60 },
+      { by: 'rollouts', left: maxRollouts === null ? null : maxRollouts - completed, perHour },
       { by: 'dollars', left: maxUsd === null ? null : maxUsd - (costUsd ?? 0), perHour: usdPerHour },
     ],
     nowMs,
@@ -74,7 +75,7 @@ function view(run: OpenRun, costUsd: number | null, nowMs: number): Job {
     ends_by: end && end.by,
     usd_per_hour: usdPerHour,
     total_cost_usd: costUsd,
-    stalled: isRunning && !run.isLive && isStalled(lastMs, +run.runsSince, nowMs),
+    stalled: isRunning && !run.isLive && isStalled(lastMs, sinceMs, nowMs),
     stalled_because: null,
     stuck: stuckView(run.stuck),
   };

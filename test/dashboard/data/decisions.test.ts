@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Decisions } from '../../../dashboard/src/pages/job/decisions.js';
+import { ProposalTally } from '../../../dashboard/src/pages/search/proposals.js';
 import type { Event } from '../../../src/client/index.js';
 
 let seq = 0;
@@ -57,4 +58,30 @@ test('the last five are told, the newest first', () => {
     ...[6, 5, 4, 3].map((n) => `#${n} Evaluated: mean 0.737 on 19 rows`),
   ]);
   expect(decisions.latest[0]!.candidateId).toBeNull();
+});
+
+test('the counts of an open search are those of its decisions so far', () => {
+  const tally = new ProposalTally();
+  const told: string[] = [];
+  const decisions = new Decisions('row');
+  const of = (type: string, n: number, data: object = {}) => event(type, { candidate_id: `cand_1_${n}`, ...data });
+  const sums = { child_sum: 1, parent_sum: 0 };
+  for (const each of [
+    of('candidate_proposed', 1),
+    of('candidate_proposed', 2),
+    of('candidate_proposed', 3),
+    of('candidate_proposed', 4),
+    of('proposal_failed', 5, { reason: 'the answer has no text' }),
+    of('candidate_rejected', 1, { ...sums, reason: 'not_better' }),
+    of('candidate_accepted', 2, sums),
+    of('candidate_accepted', 3, sums),
+    of('candidate_rejected', 3, { ...sums, reason: 'overtaken' }),
+  ]) {
+    tally.add(each);
+    decisions.add(each);
+    const { accepted, rejected, written } = tally.counts;
+    told.push(`${written} ${accepted} ${rejected}`);
+  }
+  expect(told).toEqual(['1 0 0', '2 0 0', '3 0 0', '4 0 0', '4 0 0', '4 0 1', '4 1 1', '4 2 1', '4 1 2']);
+  expect(tally.counts.refused).toMatchObject([{ count: 1, example: 'the answer has no text' }]);
 });

@@ -121,3 +121,13 @@ test.each([
 ])('the type of %j', (text, type) => {
   expect(typeOfRows(text)).toBe(type);
 });
+
+test('a run without a name is called as its rows', () => {
+  const nameOf = (...given: Parameters<typeof requestOf>) => requestOf(...given)['name'];
+  const unnamed: Draft = { ...complete, name: ' ' };
+  expect(nameOf(unnamed, 'rows.csv')).toBe('rows.csv');
+  expect(nameOf({ ...unnamed, kind: 'graph' }, 'rows.csv')).toBe('rows.csv');
+  expect(nameOf({ ...unnamed, name: ' mine ' }, 'rows.csv')).toBe('mine');
+  expect(nameOf(unnamed)).toBeUndefined();
+  expect(nameOf({ ...unnamed, source: 'container', containerUrl: 'http://127.0.0.1:1' }, 'rows.csv')).toBeUndefined();
+});

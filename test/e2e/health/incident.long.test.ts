@@ -69,7 +69,7 @@ test('an incident is told by its state, its begin and those whom it affects, in 
   expect(open!.rollouts_per_minute).toBeGreaterThan(60);
   const left = 4_000 - open!.rollouts_completed;
   const endsIn = (Date.parse(open!.ends_at!) - Date.parse(early.at)) / 60_000;
-  expect(endsIn).toBeCloseTo(left / open!.rollouts_per_minute, 2);
+  expect(endsIn).toBeCloseTo(left / open!.rollouts_per_minute!, 2);
 
   const slowSince = Date.now();
   world.turn('slow');

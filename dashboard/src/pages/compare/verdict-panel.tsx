@@ -10,7 +10,7 @@ import { AxisBar, UnseenRows } from '../../ui/charts/interval-bar.js';
 import { rowsNeededWords } from '../search/verdict.js';
 import { letterOf } from './address.js';
 import { reachOf, timesSpread, toneOfVerdict, type Column, type Many } from './types.js';
-import { numbers, Table } from '../../ui/table.js';
+import { numbers, roomy, Table } from '../../ui/table.js';
 
 /** Who is better as a sentence, and every column beside the baseline on one axis. */
 export function VerdictPanel({ many }: { many: Many }) {
@@ -37,17 +37,17 @@ export function VerdictPanel({ many }: { many: Many }) {
         label="Columns beside the baseline"
         heads={[
           'Column',
-          'Verdict',
+          roomy('Verdict'),
           { name: 'Difference', title: 'Minus the baseline, row by row, with the 95 % interval; all on one axis' },
-          numbers('p', 'Corrected for the number of comparisons by the method of Holm'),
-          numbers('Rows'),
-          numbers('Won'),
-          numbers('Lost'),
-          numbers('Equal'),
+          roomy(numbers('p', 'Corrected for the number of comparisons by the method of Holm')),
+          roomy(numbers('Rows')),
+          roomy(numbers('Won')),
+          roomy(numbers('Lost')),
+          roomy(numbers('Equal')),
           numbers('Mean reward'),
-          numbers('Cost per row'),
-          numbers('Latency'),
-          numbers('Prompt', 'Length of the prompt in estimated tokens'),
+          roomy(numbers('Cost per row')),
+          roomy(numbers('Latency')),
+          roomy(numbers('Prompt', 'Length of the prompt in estimated tokens')),
         ]}
         class="compare-table compare-grid"
       >
@@ -71,29 +71,32 @@ function Line(props: { column: Column; letter: string; many: Many; reach: number
   const { column, letter, many, reach } = props;
   const { against_baseline: pair } = column;
   const isBaseline = column.id === many.baseline;
+  const apart = isBaseline ? 'baseline' : <span class="quiet">no row in common</span>;
+  const verdict = pair ? <Badge status={pair.verdict} /> : apart;
   return (
     <tr class={isBaseline ? 'compare-baseline' : ''}>
       <td>
         <Name column={column} letter={letter} />
       </td>
+      <td class="short on-roomy">{verdict}</td>
       <td class="short">
-        {pair ? <Badge status={pair.verdict} /> : isBaseline ? 'baseline' : <span class="quiet">no row in common</span>}
+        <div class="on-narrow">{verdict}</div>
+        {pair && <Difference column={column} letter={letter} reach={reach} />}
       </td>
-      <td class="short">{pair && <Difference column={column} letter={letter} reach={reach} />}</td>
-      <td class="number">{pair ? shownP(pair.p_corrected) : ''}</td>
-      <td class="number" title={pair ? `${count(pair.seeds_in_common)} in common` : undefined}>
+      <td class="number on-roomy">{pair ? shownP(pair.p_corrected) : ''}</td>
+      <td class="number on-roomy" title={pair ? `${count(pair.seeds_in_common)} in common` : undefined}>
         {pair ? count(pair.seeds_compared) : ''}
       </td>
-      <td class="number">{pair && count(pair.won)}</td>
-      <td class="number">{pair && count(pair.lost)}</td>
-      <td class="number">{pair && count(pair.tied)}</td>
+      <td class="number on-roomy">{pair && count(pair.won)}</td>
+      <td class="number on-roomy">{pair && count(pair.lost)}</td>
+      <td class="number on-roomy">{pair && count(pair.tied)}</td>
       <td class="number">
         {reward(column.mean_reward)} <UnseenRows interval={column.mean_reward_interval} />
         {column.seeds_failed > 0 && <div class="bad">{count(column.seeds_failed)} failed</div>}
       </td>
-      <td class="number">{dollars(column.cost_usd)}</td>
-      <td class="number">{milliseconds(column.latency_ms?.mean)}</td>
-      <td class="number">{count(column.prompt_tokens)}</td>
+      <td class="number on-roomy">{dollars(column.cost_usd)}</td>
+      <td class="number on-roomy">{milliseconds(column.latency_ms?.mean)}</td>
+      <td class="number on-roomy">{count(column.prompt_tokens)}</td>
     </tr>
   );
 }
@@ -108,7 +111,7 @@ function Name({ column: { id, kind, name, job_id, candidate_id }, letter }: { co
       <a dir="auto" href={pageOf(job_id, { candidate })}>
         {name ?? shortId(id)}
       </a>
-      <div class="quiet short">
+      <div class="quiet short on-roomy">
         {kind} {shortId(id)}
       </div>
     </>

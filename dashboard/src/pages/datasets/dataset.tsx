@@ -36,7 +36,7 @@ export function DatasetPage({ id }: { id: string }) {
             <span>
               created <Time at={data.created_at} />
             </span>
-            <a href={link([], { dataset: id, parts: '1', archived: '1' })}>
+            <a href={link([], { dataset: id })}>
               {count(data.jobs)} {data.jobs === 1 ? 'run' : 'runs'}
             </a>
             <CopyId id={id} />

@@ -62,7 +62,7 @@ function AllDatasets() {
                 {columns.length > namedColumns && ` and ${count(columns.length - namedColumns)} more`}
               </td>
               <td class="number">
-                <a href={link([], { dataset: id, parts: '1', archived: '1' })}>{count(jobs)}</a>
+                <a href={link([], { dataset: id })}>{count(jobs)}</a>
               </td>
               <td class="fits on-medium">
                 <Time at={at} />

@@ -38,16 +38,16 @@ export function NameRow({ group: { name, live, newest, versions } }: { group: Na
         <StuckBadge stuck={newest.stuck} /> <RetiresBadge retires={shown.retires} />
         <NotRead error={error} />
       </td>
-      <td class="number">{count(versions)}</td>
+      <td class="number on-roomy">{count(versions)}</td>
       <td class="number" title={first?.name}>
         {reward(first?.reward)}
       </td>
       <td class="number">{count(requests)}</td>
       <td class={errors ? 'number bad' : 'number'}>{count(errors)}</td>
-      <td class="number">{milliseconds(latency?.p50)}</td>
-      <td class="number">{milliseconds(latency?.p95)}</td>
-      <td class="number">{dollars(usage?.total_cost_usd)}</td>
-      <td class="short">
+      <td class="number on-roomy">{milliseconds(latency?.p50)}</td>
+      <td class="number on-roomy">{milliseconds(latency?.p95)}</td>
+      <td class="number on-roomy">{dollars(usage?.total_cost_usd)}</td>
+      <td class="short on-roomy">
         <Time at={newest.created_at} />
       </td>
     </tr>

@@ -10,7 +10,7 @@ import { DeployDialog } from './deploy/dialog.js';
 import { Progress } from './deploy/progress.js';
 import { NameRow } from './name-row.js';
 import { byName } from './version/versions.js';
-import { numbers, Table } from '../../ui/table.js';
+import { numbers, roomy, Table } from '../../ui/table.js';
 
 const step = 200;
 const limit = signal(step);
@@ -45,14 +45,14 @@ export function DeploymentsPage() {
           heads={[
             'Name',
             'Status',
-            numbers('Versions'),
+            roomy(numbers('Versions')),
             numbers('Reward'),
             numbers('Requests'),
             numbers('Errors'),
-            numbers('p50'),
-            numbers('p95'),
-            numbers('Cost'),
-            'Changed',
+            roomy(numbers('p50')),
+            roomy(numbers('p95')),
+            roomy(numbers('Cost')),
+            roomy('Changed'),
           ]}
         >
           {names.map((group) => (

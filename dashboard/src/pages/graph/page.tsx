@@ -112,7 +112,7 @@ function Overview({ job, log }: { job: GraphJob; log: EventLog }) {
         hasFacts={!isRepeated(job)}
         button={<GraphButton job={job} />}
       />
-      <Figures job={job} results={job} curve={curve} proposals={job.proposals} />
+      <Figures job={job} results={job} curve={curve} proposals={job.proposals} log={log} />
       <VerdictPanel status={job.status} results={job} />
       <CurvePanel curve={curve} points={curve.points} results={job} isOver={!isActive(job.status)} />
       <CostPanel job={job} pareto={pareto.data} error={pareto.error} />

@@ -1,16 +1,18 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { firstEnd } from '../../../../src/core/health/pace.js';
 import { statusWords } from '../../../../src/core/jobs/status-words.js';
 import { useEventFold, type EventLog } from '../../data/event-log.js';
-import { health, healthOfJob, reloadHealth, type OpenJob } from '../../data/health/health.js';
+import { health, healthOfJob, reloadHealth } from '../../data/health/health.js';
 import { minute, slowedDown, stallText } from '../../data/health/words.js';
 import { isActive, type Job } from '../../data/job.js';
 import { dollars, pace, unknown } from '../../util/format.js';
 import { here } from '../../util/router.js';
 import { Clock, Time } from '../../ui/basics.js';
-import { RunClock } from '../search/run-clock.js';
 import { Decisions, type Said } from './decisions.js';
 import { TellMe } from './end-notice.js';
 import { PhaseStrip } from './phase-strip.js';
+import { RecentPace } from './recent-pace.js';
+import type { RunClock } from '../search/run-clock.js';
 
 const stalledS = 60;
 
@@ -20,18 +22,18 @@ export function Live({ job, log }: { job: Job; log?: EventLog | undefined }) {
   return (
     <section class="live" aria-label="Live">
       <PhaseStrip job={job} />
-      {log ? <PaceOfLog job={job} log={log} /> : <Pace job={job} clock={null} />}
+      {log ? <PaceOfLog job={job} log={log} /> : <Pace job={job} recent={null} />}
       {log && <Feed job={job} log={log} />}
     </section>
   );
 }
 
 function PaceOfLog({ job, log }: { job: Job; log: EventLog }) {
-  return <Pace job={job} clock={useEventFold(log, () => new RunClock())} />;
+  return <Pace job={job} recent={useEventFold(log, () => new RecentPace())} />;
 }
 
-/** Pace, end and last result of a job. `clock` null: how long it has run is unknown. */
-function Pace({ job, clock }: { job: Job; clock: RunClock | null }) {
+/** Pace, end and last result of a job. `recent` null: its events are not read. */
+function Pace({ job, recent }: { job: Job; recent: RecentPace | null }) {
   const isRunning = job.status === 'running';
   const known = healthOfJob(job.job_id);
   const lastMs = useLastResult(job, known?.last_result_at ?? null);
@@ -41,12 +43,14 @@ function Pace({ job, clock }: { job: Job; clock: RunClock | null }) {
   }, [isRunning]);
   const quietS = lastMs === null ? null : Math.max(0, Math.round((nowMs - lastMs) / 1_000));
   const isStalled = known?.stalled === true && (quietS === null || quietS >= stalledS);
+  const perMinute = isRunning ? (recent ? recent.perMinute(nowMs) : (known?.rollouts_per_minute ?? null)) : null;
+  const rates = ratesOf(job, perMinute);
   const figures: [string, string][] = [
-    ['answers/s', known ? pace(known.rollouts_per_minute / 60) : unknown],
-    ['per hour', dollars(known?.usd_per_hour)],
+    ['answers/s', perMinute === null ? unknown : pace(perMinute / 60)],
+    ['per hour', dollars(rates.usdPerHour)],
     ['in flight', String(job.concurrency.in_flight)],
     ['last result', quietS === null ? unknown : `${quietS} s ago`],
-    ['ends about', endOf(job, known, clock, nowMs)],
+    ['ends about', endOf(job, rates, recent?.clock ?? null, nowMs)],
   ];
   return (
     <div class="live-pace">
@@ -78,19 +82,43 @@ function Pace({ job, clock }: { job: Job; clock: RunClock | null }) {
 
 const sentence = (words: string): string => `${words[0]!.toUpperCase()}${words.slice(1)}`;
 
+interface Rates {
+  perHour: number | null;
+  usdPerHour: number | null;
+}
+
+/** What goes in an hour at this pace; null: not known. */
+function ratesOf(job: Job, perMinute: number | null): Rates {
+  const [perHour, done, spent] = [perMinute === null ? null : perMinute * 60, doneOf(job), spentOf(job)];
+  const usdPerHour = perHour === null || spent === null || done === 0 ? null : (spent / done) * perHour;
+  return { perHour, usdPerHour };
+}
+
+const doneOf = ({ progress }: Job): number =>
+  'completed' in progress ? progress.completed : progress.rollouts_completed;
+
+const spentOf = ({ budget, usage }: Job): number | null => budget.spent_usd ?? usage.total_cost_usd;
+
 /** As `21:46 by answers`: the first limit that is reached at this pace. */
-function endOf(job: Job, known: OpenJob | undefined, clock: RunClock | null, nowMs: number): string {
+function endOf(job: Job, { perHour, usdPerHour }: Rates, clock: RunClock | null, nowMs: number): string {
   if (job.status !== 'running') return unknown;
-  const most = 'max_minutes' in job.budget ? job.budget.max_minutes : null;
-  const minutesLeft = clock === null || most === null ? null : most - clock.minutesAt(nowMs);
-  const ends = [
-    known?.ends_at && known.ends_by ? { by: known.ends_by, atMs: Date.parse(known.ends_at) } : null,
-    minutesLeft === null ? null : { by: 'minutes', atMs: nowMs + minutesLeft * 60_000 },
-  ].filter((end) => end !== null);
-  const [first] = ends.sort((a, b) => a.atMs - b.atMs);
-  return first
-    ? `${minute(new Date(first.atMs).toISOString())} by ${first.by === 'rollouts' ? 'answers' : first.by}`
-    : unknown;
+  const { progress, budget } = job;
+  const most = 'completed' in progress ? progress.total : progress.max_rollouts;
+  const [spent, maxUsd] = [spentOf(job), budget.max_cost_usd];
+  const minutes = 'max_minutes' in budget ? budget.max_minutes : null;
+  const end = firstEnd(
+    [
+      { by: 'answers', left: most === null ? null : most - doneOf(job), perHour },
+      { by: 'dollars', left: maxUsd === null || spent === null ? null : maxUsd - spent, perHour: usdPerHour },
+      {
+        by: 'minutes',
+        left: minutes === null || clock === null ? null : minutes - clock.minutesAt(nowMs),
+        perHour: 60,
+      },
+    ],
+    nowMs,
+  );
+  return end ? `${minute(new Date(end.atMs).toISOString())} by ${end.by}` : unknown;
 }
 
 /** The last decisions, each with a link to its candidate. */
@@ -98,7 +126,7 @@ function Feed({ job, log }: { job: Job; log: EventLog }) {
   const unit = 'num_tasks' in job ? 'task' : 'dataset' in job && job.dataset ? 'row' : 'seed';
   const { latest } = useEventFold(log, () => new Decisions(unit), unit);
   return (
-    <ol class="live-feed" aria-label="Latest decisions" tabIndex={0}>
+    <ol class={`live-feed ${latest.length === 0 ? 'live-feed-empty' : ''}`} aria-label="Latest decisions" tabIndex={0}>
       {latest.map((said) => (
         <Decision key={said.seq} said={said} />
       ))}
@@ -125,8 +153,7 @@ export function slowdownOf(job: Job): string | null {
 
 /** The time of the last result, as of the record or of a count that has grown since. */
 function useLastResult(job: Job, recorded: string | null): number | null {
-  const { progress } = job;
-  const done = 'completed' in progress ? progress.completed : progress.rollouts_completed;
+  const done = doneOf(job);
   const seen = useRef({ done, at: null as number | null });
   if (done > seen.current.done) seen.current = { done, at: Date.now() };
   const times = [seen.current.at, recorded === null ? null : Date.parse(recorded)].filter((at) => at !== null);

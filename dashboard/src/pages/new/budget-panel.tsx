@@ -15,8 +15,10 @@ export function BudgetPanel(props: {
   estimate: DryRun['estimate'] | undefined;
   tried: Tried | null;
   errorAt: (field: string) => string | undefined;
+  /** What names a run without a name. */
+  rowsName: string | null | undefined;
 }) {
-  const { estimate, tried, errorAt } = props;
+  const { estimate, tried, errorAt, rowsName } = props;
   const { kind, algorithm, rollouts } = draft.value;
   const isSearch = kind !== 'evaluation';
   const rolloutsAt = kind === 'graph' ? '/rollout_budget' : '/budget/max_rollouts';
@@ -45,7 +47,12 @@ export function BudgetPanel(props: {
           <NumberField name="minutes" label="Minutes" error={errorAt(minutesAt)} />
         </div>
         <div class="form-pair">
-          <LabelField name="name" label="Name (optional)" error={errorAt('/name')} />
+          <LabelField
+            name="name"
+            label="Name (optional)"
+            placeholder={rowsName ?? undefined}
+            error={errorAt('/name')}
+          />
           <LabelField name="tags" label="Tags (optional)" hint="With commas between." error={errorAt('/tags')} />
         </div>
       </details>
@@ -101,11 +108,22 @@ function NumberField({ name, label, error }: { name: TextField; label: string; e
   );
 }
 
-function LabelField(props: { name: 'name' | 'tags'; label: string; hint?: string; error: string | undefined }) {
-  const { name, ...field } = props;
+function LabelField(props: {
+  name: 'name' | 'tags';
+  label: string;
+  hint?: string;
+  placeholder?: string | undefined;
+  error: string | undefined;
+}) {
+  const { name, placeholder, ...field } = props;
   return (
     <Field {...field}>
-      <input type="text" value={draft.value[name]} onInput={(event) => change({ [name]: event.currentTarget.value })} />
+      <input
+        type="text"
+        placeholder={placeholder}
+        value={draft.value[name]}
+        onInput={(event) => change({ [name]: event.currentTarget.value })}
+      />
     </Field>
   );
 }

@@ -10,7 +10,15 @@ import { Heading } from '../../ui/heading.js';
 import { ScorerFields } from '../../ui/scorer/fields.js';
 import { BudgetPanel } from './budget-panel.js';
 import { DataPanel } from './data-panel.js';
-import { holderOf, isOnRows, missingParts, missingToTry, promptPointer, sourceOfDraft } from './form/draft.js';
+import {
+  holderOf,
+  isOnRows,
+  missingParts,
+  missingToTry,
+  promptPointer,
+  sourceOfDraft,
+  type Draft,
+} from './form/draft.js';
 import { start, useEstimate } from './form/estimate.js';
 import { factsOf } from './form/facts.js';
 import { useGuesses } from './form/guess.js';
@@ -39,10 +47,10 @@ export function NewRunPage() {
   );
   const guesses = useGuesses(dataset, rows);
   const missing = missingParts(draft.value);
-  const body = missing.length === 0 ? requestOfForm(draft.value) : undefined;
+  const body = missing.length === 0 ? requestOfForm(draft.value, dataset?.name) : undefined;
   const request = body ? JSON.stringify(body, null, 2) : null;
   const estimate = useEstimate(kind, request);
-  const [startError, setStartError] = useState<{ of: string; error: unknown } | null>(null);
+  const { startError, onStart } = useStart(kind, body, request);
   const { tried, setTried } = useTried();
   const error = startError?.of === request ? startError.error : estimate.error;
   const errors = fieldErrors(error, holderOf(kind));
@@ -51,13 +59,6 @@ export function NewRunPage() {
   const others = otherErrors(errors, [prompt, ...shownFields]);
   const onRows = isOnRows(draft.value);
   const scorer = kind === 'graph' ? '/dataset/verifier_config' : '/scorer';
-  const onStart = async () => {
-    try {
-      go(pageOf(await start(kind, body)));
-    } catch (caught) {
-      setStartError({ of: request!, error: caught });
-    }
-  };
   return (
     <>
       <Head />
@@ -92,7 +93,12 @@ export function NewRunPage() {
             </Panel>
           )}
           <TryPanel missing={missingToTry(draft.value)} tried={tried} onTried={setTried} />
-          <BudgetPanel estimate={estimate.answer?.estimate} tried={tried?.answer ?? null} errorAt={at} />
+          <BudgetPanel
+            estimate={estimate.answer?.estimate}
+            tried={tried?.answer ?? null}
+            errorAt={at}
+            rowsName={dataset?.name}
+          />
           <RequestPanel request={request} />
         </form>
         <aside class="form-summary">
@@ -157,6 +163,19 @@ const fieldsOfScorer = () => scorerForms[draft.value.scorer.type]!.fields.map(({
 function GuessNote({ guess }: { guess: ScorerGuess }) {
   const text = guessText(guess);
   return text && <p class="quiet">{text}</p>;
+}
+
+/** Starts the run of the form; `startError`: why the last start failed, and the request that it is of. */
+function useStart(kind: Draft['kind'], body: ReturnType<typeof requestOfForm> | undefined, request: string | null) {
+  const [startError, setStartError] = useState<{ of: string; error: unknown } | null>(null);
+  const onStart = async () => {
+    try {
+      go(pageOf(await start(kind, body)));
+    } catch (caught) {
+      setStartError({ of: request!, error: caught });
+    }
+  };
+  return { startError, onStart };
 }
 
 /** The answers of the last try, as long as the form is about the same rows. */

@@ -1,4 +1,5 @@
 import type { DryRun, FieldError } from '../../../../src/client/index.js';
+import { counted } from '../../../../src/core/math/words.js';
 import { plannedWords } from '../search/verdict.js';
 import { count, dollars } from '../../util/format.js';
 import { ActionButton, Panel, Problem, Stat, Stats } from '../../ui/basics.js';
@@ -18,20 +19,25 @@ export function Summary(props: {
   const { missing, estimate, others, hasFieldErrors, onStart } = props;
   const { answer, error, isCurrent } = estimate;
   return (
-    <Panel title="Estimate">
-      <div aria-live="polite" aria-busy={!isCurrent}>
-        {missing.length > 0 && <p class="quiet">Still missing: {missing.join(', ')}.</p>}
-        {missing.length === 0 && !answer && !error && <p class="quiet">Estimating …</p>}
-        {answer && <Figures answer={answer} />}
-        {Boolean(error) && !hasFieldErrors && <Problem error={error} />}
-        {hasFieldErrors && <p class="problem">The service refuses the request; the fields say why.</p>}
-        {others.map(({ pointer, message }) => (
-          <p key={pointer} class="problem">
-            <code>{pointer}</code> {message}
-          </p>
-        ))}
-      </div>
-      <div class="actions">
+    <>
+      <Panel title="Estimate">
+        <div aria-live="polite" aria-busy={!isCurrent}>
+          {missing.length > 0 && <p class="quiet">Still missing: {missing.join(', ')}.</p>}
+          {missing.length === 0 && !answer && !error && <p class="quiet">Estimating …</p>}
+          {answer && <Figures answer={answer} />}
+          {Boolean(error) && !hasFieldErrors && <Problem error={error} />}
+          {hasFieldErrors && <p class="problem">The service refuses the request; the fields say why.</p>}
+          {others.map(({ pointer, message }) => (
+            <p key={pointer} class="problem">
+              <code>{pointer}</code> {message}
+            </p>
+          ))}
+        </div>
+      </Panel>
+      <div class="start-bar">
+        <span class="start-facts">
+          {answer ? shortFacts(answer.estimate) : missing.length > 0 ? 'Not complete yet' : '…'}
+        </span>
         <ActionButton
           kind="primary"
           run={onStart}
@@ -40,8 +46,14 @@ export function Summary(props: {
           Start
         </ActionButton>
       </div>
-    </Panel>
+    </>
   );
+}
+
+/** As `At most 300 answers, about $0.02`. */
+function shortFacts({ rollouts, cost_usd: cost }: DryRun['estimate']): string {
+  const price = cost ? `${cost.likely > 0 ? 'about ' : ''}${dollars(cost.likely)}` : 'cost unknown';
+  return `At most ${counted(rollouts, 'answer')}, ${price}`;
 }
 
 function Figures({ answer: { estimate, split, planned_comparison: planned, warnings } }: { answer: DryRun }) {

@@ -8,6 +8,7 @@ import { ActionButton, Panel } from '../../ui/basics.js';
 import type { Tried } from './form/budget.js';
 import { tryOf } from './form/request.js';
 import { change, draft } from './form/store.js';
+import { useMedia } from '../../ui/hooks/use-media.js';
 import { numbers, Table } from '../../ui/table.js';
 
 const rows = 5;
@@ -57,17 +58,18 @@ export function TryPanel(props: {
 function Answers({ answer }: { answer: Tried }) {
   const { rows: tried, diagnosis } = answer;
   const cause = onlyCause(tried);
+  const isNarrow = useMedia('(max-width: 560px)');
   return (
     <>
       <Sum answer={answer} />
       {cause !== null && <p class="problem">{cause}</p>}
       <Table
         label="Answers of the try"
-        heads={[numbers('Row'), numbers('Score'), 'Text', 'Expected', 'Answer']}
+        heads={[numbers('Row'), numbers('Score'), ...(isNarrow ? [] : ['Text']), 'Expected', 'Answer']}
         class="try-table"
       >
         {tried.map((row) => (
-          <TriedRow key={row.row} jobId={answer.job_id} row={row} isToldAbove={cause !== null} />
+          <TriedRow key={row.row} jobId={answer.job_id} row={row} isNarrow={isNarrow} isToldAbove={cause !== null} />
         ))}
       </Table>
       {diagnosis && !(cause !== null && diagnosis.code === 'rollouts_failed') && <Diagnosis diagnosis={diagnosis} />}
@@ -104,38 +106,46 @@ function onlyCause(tried: readonly Row[]): string | null {
   return messages.length > 1 && new Set(messages).size === 1 ? messages[0]! : null;
 }
 
-function TriedRow({ jobId, row, isToldAbove }: { jobId: string; row: Row; isToldAbove: boolean }) {
+/** `isNarrow`: its text is in a line of its own above the rest. */
+function TriedRow(props: { jobId: string; row: Row; isNarrow: boolean; isToldAbove: boolean }) {
+  const { jobId, row, isNarrow, isToldAbove } = props;
   const { row: number, text, expected, answer, reward: score, feedback, error, trace_id: trace } = row;
+  const said = (
+    <td colSpan={isNarrow ? 4 : 1}>
+      <div class="cell" dir="auto">
+        {text ?? '–'}
+      </div>
+    </td>
+  );
   return (
-    <tr>
-      <td class="number">
-        {trace === null ? (
-          number
-        ) : (
-          <a href={pageOf(jobId, { trace: `${jobId}:${trace}` })} title="The whole call">
-            {number}
-          </a>
-        )}
-      </td>
-      <td class="number">
-        <span class={score === null ? 'quiet' : isRight(score) ? 'try-right' : 'try-wrong'}>{reward(score)}</span>
-      </td>
-      <td>
-        <div class="cell" dir="auto">
-          {text ?? '–'}
-        </div>
-      </td>
-      <td dir="auto">{expected ?? '–'}</td>
-      <td>
-        {error ? (
-          <span class="field-error">{isToldAbove ? 'no answer' : error.message}</span>
-        ) : (
-          <div class="cell" dir="auto" title={feedback ?? undefined}>
-            {answer || '–'}
-          </div>
-        )}
-      </td>
-    </tr>
+    <>
+      {isNarrow && <tr class="try-text">{said}</tr>}
+      <tr>
+        <td class="number">
+          {trace === null ? (
+            number
+          ) : (
+            <a href={pageOf(jobId, { trace: `${jobId}:${trace}` })} title="The whole call">
+              {number}
+            </a>
+          )}
+        </td>
+        <td class="number">
+          <span class={score === null ? 'quiet' : isRight(score) ? 'try-right' : 'try-wrong'}>{reward(score)}</span>
+        </td>
+        {!isNarrow && said}
+        <td dir="auto">{expected ?? '–'}</td>
+        <td>
+          {error ? (
+            <span class="field-error">{isToldAbove ? 'no answer' : error.message}</span>
+          ) : (
+            <div class="cell" dir="auto" title={feedback ?? undefined}>
+              {answer || '–'}
+            </div>
+          )}
+        </td>
+      </tr>
+    </>
   );
 }
 

@@ -8,7 +8,7 @@ import { errorsIn, Sparkline } from '../../ui/charts/sparkline.js';
 import { StateBadge } from './state-badge.js';
 import { count, milliseconds, shortId } from '../../util/format.js';
 import { here, link, route } from '../../util/router.js';
-import { numbers, Table } from '../../ui/table.js';
+import { numbers, roomy, Table } from '../../ui/table.js';
 
 /** What serves a name; `?deployment=` opens its errors. */
 export function DeploymentsPanel({ known }: { known: Health }) {
@@ -21,7 +21,15 @@ export function DeploymentsPanel({ known }: { known: Health }) {
       {deployments.length > 0 && (
         <Table
           label="Live deployments"
-          heads={['Name', 'State', numbers('Requests, 15 min'), numbers('Errors'), numbers('p95'), 'Last hour', '']}
+          heads={[
+            'Name',
+            'State',
+            numbers('Requests, 15 min'),
+            numbers('Errors'),
+            roomy(numbers('p95')),
+            roomy('Last hour'),
+            '',
+          ]}
         >
           {deployments.map((each) => (
             <DeploymentRow key={each.name} deployment={each} at={at} isOpen={each.name === opened} />
@@ -49,8 +57,8 @@ function DeploymentRow({ deployment, at, isOpen }: { deployment: DeploymentHealt
       </td>
       <td class="number">{count(quarter.calls)}</td>
       <td class={errors > 0 ? 'number bad' : 'number'}>{count(errors)}</td>
-      <td class="number">{milliseconds(quarter.p95_ms)}</td>
-      <td>
+      <td class="number on-roomy">{milliseconds(quarter.p95_ms)}</td>
+      <td class="on-roomy">
         <Sparkline label={`Requests and errors of ${name} in the last hour`} bars={minutes} at={at} />
       </td>
       <td>

@@ -3,10 +3,10 @@ import { commandAll } from '../../data/health/bulk.js';
 import type { Health, OpenJob } from '../../data/health/health.js';
 import { minute, slowedDown } from '../../data/health/words.js';
 import { ActionButton, Badge, Empty, Panel, StuckBadge, Tag, Time } from '../../ui/basics.js';
-import { count, dollars, makerOf, pace, shortId } from '../../util/format.js';
+import { count, dollars, makerOf, pace, shortId, unknown } from '../../util/format.js';
 import { pageOf, route, setQuery } from '../../util/router.js';
 import { TagActions } from './tag-actions.js';
-import { numbers, Table } from '../../ui/table.js';
+import { numbers, roomy, Table } from '../../ui/table.js';
 
 /** Open jobs, the longest without a result first. */
 export function JobsPanel({ known }: { known: Health }) {
@@ -22,11 +22,11 @@ export function JobsPanel({ known }: { known: Health }) {
             'Job',
             'Status',
             numbers('Answers'),
-            numbers('Per minute'),
-            'Last result',
+            roomy(numbers('Per minute')),
+            roomy('Last result'),
             'Ends about',
-            numbers('Per hour'),
-            'Key',
+            roomy(numbers('Per hour')),
+            roomy('Key'),
             '',
           ]}
         >
@@ -65,13 +65,13 @@ function JobRow({ job, known }: { job: OpenJob; known: Health }) {
         {count(job.rollouts_completed)}
         {most !== null && ` / ${count(most)}`}
       </td>
-      <td class="number">{pace(job.rollouts_per_minute)}</td>
-      <td class="short">
+      <td class="number on-roomy">{job.rollouts_per_minute === null ? unknown : pace(job.rollouts_per_minute)}</td>
+      <td class="short on-roomy">
         <Time at={job.last_result_at} />
       </td>
-      <td class="short">{job.ends_at === null ? '–' : minute(job.ends_at)}</td>
-      <td class="number">{dollars(job.usd_per_hour)}</td>
-      <td class="short quiet">{makerOf(job.created_by)}</td>
+      <td class="short">{job.ends_at === null ? unknown : minute(job.ends_at)}</td>
+      <td class="number on-roomy">{dollars(job.usd_per_hour)}</td>
+      <td class="short quiet on-roomy">{makerOf(job.created_by)}</td>
       <td class="short">
         {status !== 'pending' && (
           <ActionButton

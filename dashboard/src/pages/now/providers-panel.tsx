@@ -7,7 +7,7 @@ import { Sparkline } from '../../ui/charts/sparkline.js';
 import { StateBadge } from './state-badge.js';
 import { count, milliseconds, words } from '../../util/format.js';
 import { JobNames } from './job-names.js';
-import { numbers, Table } from '../../ui/table.js';
+import { numbers, roomy, Table } from '../../ui/table.js';
 
 /** Each provider that was called in the last hour, with what it does to whom. */
 export function ProvidersPanel({ known }: { known: Health }) {
@@ -69,11 +69,11 @@ function Models({ models, at }: { models: readonly ProviderHealth[]; at: string 
         'State',
         numbers('Calls, 15 min'),
         numbers('Errors'),
-        numbers('429'),
-        numbers('p50'),
-        numbers('p95'),
-        numbers('Last minute'),
-        'Last hour',
+        roomy(numbers('429')),
+        roomy(numbers('p50')),
+        roomy(numbers('p95')),
+        roomy(numbers('Last minute')),
+        roomy('Last hour'),
       ]}
     >
       {models.map((each) => {
@@ -89,13 +89,13 @@ function Models({ models, at }: { models: readonly ProviderHealth[]; at: string 
             <td class={codes.length > 0 ? 'number bad' : 'number'} title={codes.join(', ')}>
               {percent(quarter.error_rate)}
             </td>
-            <td class="number">{count(quarter.throttled)}</td>
-            <td class="number">{milliseconds(quarter.p50_ms)}</td>
-            <td class="number">{milliseconds(quarter.p95_ms)}</td>
-            <td class="number">
+            <td class="number on-roomy">{count(quarter.throttled)}</td>
+            <td class="number on-roomy">{milliseconds(quarter.p50_ms)}</td>
+            <td class="number on-roomy">{milliseconds(quarter.p95_ms)}</td>
+            <td class="number on-roomy">
               {count(last.calls)} calls, {percent(last.error_rate)} failed
             </td>
-            <td>
+            <td class="on-roomy">
               <Sparkline label={`Calls and errors of ${model} in the last hour`} bars={minutes} at={at} />
             </td>
           </tr>

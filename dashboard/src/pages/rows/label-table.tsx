@@ -13,40 +13,42 @@ export function LabelTable({ table, filter }: { table: Table; filter: RowsFilter
   const isOn = (expected: string, answered: string | null) =>
     filter.expected === expected && (answered === null ? filter.other_answers === true : filter.answered === answered);
   return (
-    <div class="label-table" tabIndex={0} role="region" aria-label="Expected values and answers">
-      <table>
-        <caption class="quiet">Expected values down, answers across. A cell shows its rows.</caption>
-        <thead>
-          <tr>
-            <th scope="col">Expected</th>
-            {columns.map((answered) => (
-              <th key={answered} scope="col" title={answered ?? undefined}>
-                <bdi>{answered ?? 'other'}</bdi>
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {table.expected.map((expected) => (
-            <tr key={expected}>
-              <th scope="row" title={expected}>
-                <bdi>{expected}</bdi>
-              </th>
-              {columns.map((answered) => {
-                const rows = counts.get(keyOf(expected, answered)) ?? 0;
-                return (
-                  <td key={answered}>
-                    {rows > 0 && (
-                      <Cell {...{ expected, answered, rows }} isOn={isOn(expected, answered)} share={rows / most} />
-                    )}
-                  </td>
-                );
-              })}
+    <>
+      <p class="label-note quiet">Expected values down, answers across. A cell shows its rows.</p>
+      <div class="label-table" tabIndex={0} role="region" aria-label="Expected values and answers">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Expected</th>
+              {columns.map((answered) => (
+                <th key={answered} scope="col" title={answered ?? undefined}>
+                  <bdi>{answered ?? 'other'}</bdi>
+                </th>
+              ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </thead>
+          <tbody>
+            {table.expected.map((expected) => (
+              <tr key={expected}>
+                <th scope="row" title={expected}>
+                  <bdi>{expected}</bdi>
+                </th>
+                {columns.map((answered) => {
+                  const rows = counts.get(keyOf(expected, answered)) ?? 0;
+                  return (
+                    <td key={answered}>
+                      {rows > 0 && (
+                        <Cell {...{ expected, answered, rows }} isOn={isOn(expected, answered)} share={rows / most} />
+                      )}
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
   );
 }
 

@@ -4,12 +4,13 @@ import { useRowAt } from '../../data/page-list.js';
 import type { RowList } from '../../data/rows/list.js';
 import type { Row, RowAnswer } from '../../data/rows/types.js';
 import { ReviewMark } from '../../ui/review/mark.js';
-import { VirtualList } from '../../ui/virtual-list.js';
+import { useMedia } from '../../ui/hooks/use-media.js';
+import { heightOf, VirtualList } from '../../ui/virtual-list.js';
 import { reward } from '../../util/format.js';
 import { openRow } from './review.js';
 
-const rowHeight = 36;
-const headHeight = 34;
+/** On a phone the text has a line of its own. */
+const heights = { wide: { row: 36, head: 34 }, narrow: { row: 56, head: 48 } };
 /** Names of tasks are cut behind so many. */
 const mostNameChars = 12;
 
@@ -25,6 +26,7 @@ export function RowTable(props: {
   const heads = hasBaseline
     ? ['Row', 'Text', 'Expected', 'Baseline', 'Winner', 'Part']
     : ['Row', 'Text', 'Expected', 'Answer', 'Reward'];
+  const { row: rowHeight, head: headHeight } = heights[useMedia('(max-width: 760px)') ? 'narrow' : 'wide'];
   const longest = (list.state.value?.rows ?? []).reduce((most, { name }) => Math.max(most, name.length), 3);
   const row = useCallback(
     (index: number) => <RowLine jobId={jobId} list={list} index={index} hasBaseline={hasBaseline} />,
@@ -40,7 +42,7 @@ export function RowTable(props: {
         rowHeight={rowHeight}
         current={shown === null ? -1 : (list.state.value?.rows ?? []).findIndex((row) => row.seed === shown)}
         label="Rows"
-        height={`min(70vh, ${total * rowHeight + headHeight + 2}px)`}
+        height={heightOf(total, total * rowHeight + headHeight + 2)}
         head={heads.map((name) => (
           <span key={name} role="columnheader" class={`row-${name.toLowerCase()}`}>
             {name}

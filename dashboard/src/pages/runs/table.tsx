@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Run } from '../../data/run-types.js';
 import { signed } from '../../../../src/core/math/words.js';
 import { firstReward, firstRewardName } from '../../../../src/core/comparisons/first-reward.js';
-import { count, dollars, makerOf, reward, shortId } from '../../util/format.js';
+import { count, dollars, endOfId, makerOf, reward, shortId } from '../../util/format.js';
 import { here, pageOf, route, setQuery } from '../../util/router.js';
 import { Badge, StuckBadge, Tag, Time } from '../../ui/basics.js';
 import { nextSort, viewOf, type SortKey } from './address.js';
@@ -15,6 +15,7 @@ import { LiveLine } from '../../ui/health-strip.js';
 /** A line a run, with the gains of comparable ones on one axis. */
 export function RunsTable({ runs, label = 'Runs' }: { runs: readonly Run[]; label?: string }) {
   const scale = scaleOf(runs, viewOf(route.value.query).scale);
+  const named = Map.groupBy(runs, ({ name }) => name);
   return (
     <div class="table-box" tabIndex={0} role="region" aria-label={label}>
       <table class="table leaderboard">
@@ -47,7 +48,7 @@ export function RunsTable({ runs, label = 'Runs' }: { runs: readonly Run[]; labe
             </SortHead>
             <th class="on-wide">Data set</th>
             <th class="on-wide">Model</th>
-            <SortHead sortKey="cost" kind="number">
+            <SortHead sortKey="cost" kind="number on-roomy">
               Cost
             </SortHead>
             <SortHead sortKey="rollouts" kind="number on-wide" title="Finished answers, of the limit">
@@ -64,7 +65,12 @@ export function RunsTable({ runs, label = 'Runs' }: { runs: readonly Run[]; labe
         </thead>
         <tbody>
           {runs.map((run) => (
-            <RunRow key={run.job_id} run={run} scale={scale} />
+            <RunRow
+              key={run.job_id}
+              run={run}
+              scale={scale}
+              isAlone={run.name === null || named.get(run.name)!.length === 1}
+            />
           ))}
         </tbody>
       </table>
@@ -105,7 +111,8 @@ function SortHead(props: {
   );
 }
 
-function RunRow({ run, scale }: { run: Run; scale: Scale | null }) {
+/** `isAlone`: no other run of the list is called so. */
+function RunRow({ run, scale, isAlone }: { run: Run; scale: Scale | null; isAlone: boolean }) {
   const name = run.name ?? shortId(run.job_id);
   const [model = ''] = run.models;
   return (
@@ -121,8 +128,9 @@ function RunRow({ run, scale }: { run: Run; scale: Scale | null }) {
       <td class="run-name">
         <span class="run-line">
           <a class="row-link" dir="auto" href={pageOf(run.job_id)} title={name}>
-            {name}
+            {run.name ?? <ShortId id={run.job_id} />}
           </a>
+          {!isAlone && <span class="quiet mono run-id">{endOfId(run.job_id)}</span>}
           <span class="quiet">{run.kind}</span>
           {run.parent_id && <a href={pageOf(run.parent_id)}>part of {shortId(run.parent_id)}</a>}
           {run.archived && <Tag>archived</Tag>}
@@ -143,7 +151,7 @@ function RunRow({ run, scale }: { run: Run; scale: Scale | null }) {
       <td class="on-wide cut quiet" title={run.models.join(', ')}>
         {model}
       </td>
-      <td class="number">{dollars(run.total_cost_usd)}</td>
+      <td class="number on-roomy">{dollars(run.total_cost_usd)}</td>
       <td class="number on-wide">
         {count(run.rollouts)}
         {run.progress.total !== null && <span class="quiet"> / {count(run.progress.total)}</span>}
@@ -160,6 +168,16 @@ function RunRow({ run, scale }: { run: Run; scale: Scale | null }) {
         )}
       </td>
     </tr>
+  );
+}
+
+/** Its kind, left out on a phone, and its end. */
+function ShortId({ id }: { id: string }) {
+  return (
+    <>
+      <span class="id-kind">{id.slice(0, 4)}</span>
+      {endOfId(id)}
+    </>
   );
 }
 

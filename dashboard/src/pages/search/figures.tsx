@@ -3,10 +3,11 @@ import { count, dollars, duration, reward } from '../../util/format.js';
 import { UnseenRows } from '../../ui/charts/interval-bar.js';
 import { Stat, Stats } from '../../ui/basics.js';
 import { secondOfSearch } from '../../data/first-reward.js';
+import { useEventFold, type EventLog } from '../../data/event-log.js';
 import { isActive } from '../../data/job.js';
 import type { ProposalCounts } from '../../data/diagnosis.js';
 import type { Curve } from './curve.js';
-import { proposalFigures } from './proposals.js';
+import { proposalFigures, ProposalTally } from './proposals.js';
 import type { Results, SearchJob } from '../../data/search.js';
 
 /** The figures of a search: how far, how much; the reward is in the head of the page. */
@@ -15,8 +16,12 @@ export function Figures(props: {
   results: Results | undefined;
   curve: Curve;
   proposals: ProposalCounts | undefined;
+  log: EventLog;
 }) {
-  const { job, results, curve, proposals } = props;
+  const { job, results, curve, log } = props;
+  const tally = useEventFold(log, () => new ProposalTally());
+  // Of the same moment as the decisions beside them.
+  const proposals = isActive(job.status) ? tally.counts : props.proposals;
   const { budget, usage, progress } = job;
   const second = secondOfSearch(job, results);
   const spent = budget.spent_usd ?? usage.total_cost_usd;

@@ -6,7 +6,7 @@ export class RunClock {
   lastAt = 0;
   private ranMs = 0;
   /** When the clock began to run; null: it stands still. */
-  private runsSince: number | null = null;
+  runsSince: number | null = null;
 
   add({ type, ts }: Event): void {
     const at = Date.parse(ts);

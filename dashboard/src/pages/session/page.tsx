@@ -117,7 +117,7 @@ function Overview({ session, results, log, onDone }: TabProps) {
   return (
     <>
       <SessionDiagnosis session={session} results={results} onDone={onDone} />
-      <Figures job={session} results={results} curve={curve} proposals={results?.proposals} />
+      <Figures job={session} results={results} curve={curve} proposals={results?.proposals} log={log} />
       <WinnerPanel session={session} results={results} />
       <VerdictPanel status={session.status} results={results} />
       <CurvePanel curve={curve} points={curve.points} results={results} isOver={!isActive(session.status)} />

@@ -4,6 +4,8 @@ import { nextInList, useRoving } from '../hooks/use-roving.js';
 import { useWidth } from '../hooks/use-width.js';
 
 const height = 300;
+/** Pixels between equal points, and at most beside their place. */
+const [apart, mostApart] = [11, 22];
 const edges = { right: 24, top: 14, bottom: 40 };
 
 /** A point with a price across and a worth up. */
@@ -38,7 +40,9 @@ export function Scatter(props: {
   const costs = rangeOf(points.map(({ cost }) => cost));
   const worths = scaleOf(range);
   const margin = { ...edges, left: labelWidth([worthText(worths.low), worthText(worths.high)]) };
-  const x = ({ cost }: ScatterPoint) => margin.left + (width - margin.left - margin.right) * costs.share(cost);
+  const aside = apartOf(points);
+  const x = (point: ScatterPoint) =>
+    margin.left + (width - margin.left - margin.right) * costs.share(point.cost) + aside(point);
   const y = ({ worth }: ScatterPoint) =>
     height - margin.bottom - (height - margin.top - margin.bottom) * worths.share(worth);
   const path = line.map((point, n) => (n === 0 ? `M${x(point)} ${y(point)}` : `H${x(point)}V${y(point)}`));
@@ -94,6 +98,15 @@ function Key({ isFront }: { isFront: boolean }) {
       <circle class={isFront ? 'mark-accepted' : 'mark-pending'} cx="6" cy="6" r="5" />
     </svg>
   );
+}
+
+/** Equal points stand in a row around their place: the pixels of each beside it. */
+function apartOf(points: readonly ScatterPoint[]): (point: ScatterPoint) => number {
+  const places = Map.groupBy(points, ({ cost, worth }) => `${cost} ${worth}`);
+  return (point) => {
+    const equal = places.get(`${point.cost} ${point.worth}`)!;
+    return Math.max(-mostApart, Math.min(mostApart, (equal.indexOf(point) - (equal.length - 1) / 2) * apart));
+  };
 }
 
 /** The range of some values with a little room; one value is in the middle. */

@@ -345,7 +345,7 @@ class OpenJobHealth(TypedDict):
     concurrency: Dict[str, Any]
     rollouts_completed: int
     max_rollouts: Optional[int]
-    rollouts_per_minute: float
+    rollouts_per_minute: Optional[float]
     last_result_at: Optional[str]
     ends_at: Optional[str]
     usd_per_hour: Optional[float]

@@ -8,7 +8,7 @@ import { Badge, Panel, Problem, Time } from '../../../ui/basics.js';
 import { useSeen } from '../../../ui/hooks/in-view.js';
 import { NotRead } from './not-read.js';
 import type { Deployment, Listed } from '../../../data/deployment/types.js';
-import { numbers, Table } from '../../../ui/table.js';
+import { numbers, roomy, Table } from '../../../ui/table.js';
 
 const step = 50;
 
@@ -25,7 +25,15 @@ export function VersionsPanel({ shown }: { shown: Deployment }) {
       <Problem error={error} />
       <Table
         label="Table of versions"
-        heads={['Version', 'Status', numbers('Reward'), 'Gate', numbers('Requests'), numbers('p95'), 'Created']}
+        heads={[
+          'Version',
+          'Status',
+          numbers('Reward'),
+          'Gate',
+          roomy(numbers('Requests')),
+          roomy(numbers('p95')),
+          roomy('Created'),
+        ]}
       >
         {data?.deployments.map((version) => (
           <VersionRow key={version.id} version={version} isShown={version.id === shown.id} />
@@ -60,7 +68,7 @@ function VersionRow({
         <a class="row-link" href={pageOf(id)}>
           {version}
         </a>{' '}
-        <span class="quiet mono">{shortId(id)}</span>
+        <span class="quiet mono on-roomy">{shortId(id)}</span>
         {isShown && <span class="quiet"> shown</span>}
       </td>
       <td class="short">
@@ -76,9 +84,9 @@ function VersionRow({
         {reward(data?.first?.reward)}
       </td>
       <td>{data && gateText(data.gate)}</td>
-      <td class="number">{count(data?.stats.requests)}</td>
-      <td class="number">{milliseconds(data?.stats.latency_ms.p95)}</td>
-      <td class="short">
+      <td class="number on-roomy">{count(data?.stats.requests)}</td>
+      <td class="number on-roomy">{milliseconds(data?.stats.latency_ms.p95)}</td>
+      <td class="short on-roomy">
         <Time at={created} />
       </td>
     </tr>

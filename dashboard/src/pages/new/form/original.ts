@@ -120,8 +120,8 @@ const queryOf = (from: Original | null) => ({
 });
 
 /** The body of a create that the form stands for. */
-export const requestOfForm = (form: Draft): Body =>
-  original.value?.source ? requestFrom(original.value.source, form) : requestOf(form);
+export const requestOfForm = (form: Draft, rows: string | null = null): Body =>
+  original.value?.source ? requestFrom(original.value.source, form) : requestOf(form, rows);
 
 /** Whether the form still makes a run of the kind that it began with. */
 export const isOfKind = ({ source }: Original, form: Draft): boolean =>

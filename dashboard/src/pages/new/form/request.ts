@@ -5,12 +5,13 @@ import { isBlank, isOnRows, numberOf, type Draft } from './draft.js';
 
 type Body = Record<string, unknown>;
 
-/** The create of the draft's kind. */
-export function requestOf(draft: Draft): Body {
+/** The create of the draft's kind. `rows`: the name of its rows, for a run without a name. */
+export function requestOf(draft: Draft, rows: string | null = null): Body {
   if (draft.json !== null) return JSON.parse(draft.json) as Body;
   const body = { session: sessionOf, evaluation: evaluationOf, graph: graphOf }[draft.kind](draft);
   const tags = listOf(draft.tags);
-  return { ...body, ...(draft.name.trim() && { name: draft.name.trim() }), ...(tags.length > 0 && { tags }) };
+  const name = draft.name.trim() || (isOnRows(draft) ? rows : null);
+  return { ...body, ...(name && { name }), ...(tags.length > 0 && { tags }) };
 }
 
 /** A try of the prompt, or of the graph of the prompt, on some of the rows. */

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { count, reward } from '../../../util/format.js';
 import { here, route, setQuery } from '../../../util/router.js';
 import { Badge, Tag } from '../../../ui/basics.js';
-import { VirtualList } from '../../../ui/virtual-list.js';
+import { heightOf, VirtualList } from '../../../ui/virtual-list.js';
 import { estimateName, heldoutOf } from '../../../data/first-reward.js';
 import { numberOf, type Candidate, type Results, type SearchJob } from '../../../data/search.js';
 import { sorted, sortOf, textOf, type SortKey } from './sort.js';
@@ -10,21 +10,29 @@ import { sorted, sortOf, textOf, type SortKey } from './sort.js';
 interface ColumnHead {
   key: SortKey | null;
   name: string;
+  /** Left out on a phone. */
+  isMore?: boolean;
   isNumber?: boolean;
   title?: string;
 }
 
 const columnsOf = (job: SearchJob): ColumnHead[] => [
   { key: 'number', name: 'Candidate' },
-  { key: 'generation', name: 'Gen', isNumber: true, title: 'Generation: the round of the search' },
+  { key: 'generation', name: 'Gen', isMore: true, isNumber: true, title: 'Generation: the round of the search' },
   { key: 'status', name: 'Status' },
   { key: null, name: 'Held-out', isNumber: true, title: 'Reward on held-out rows, of the winner and the baseline' },
   { key: 'reward', name: 'Estimate', isNumber: true, title: estimateName(job) },
-  { key: 'estimate', name: 'At acceptance', isNumber: true, title: 'The estimate when it was accepted' },
-  { key: 'avg_reward', name: 'All answers', isNumber: true, title: 'Mean over all its answers, tests included' },
-  { key: 'rollouts', name: 'Answers', isNumber: true },
-  { key: null, name: 'Decision' },
-  { key: null, name: 'Parents' },
+  { key: 'estimate', name: 'At acceptance', isMore: true, isNumber: true, title: 'The estimate when it was accepted' },
+  {
+    key: 'avg_reward',
+    name: 'All answers',
+    isMore: true,
+    isNumber: true,
+    title: 'Mean over all its answers, tests included',
+  },
+  { key: 'rollouts', name: 'Answers', isMore: true, isNumber: true },
+  { key: null, name: 'Decision', isMore: true },
+  { key: null, name: 'Parents', isMore: true },
 ];
 
 const rowHeight = 37;
@@ -48,13 +56,13 @@ export function CandidatesTable(props: {
         count={rows.length}
         rowHeight={rowHeight}
         label="Table of candidates"
-        height={`min(70vh, ${(rows.length + 1) * rowHeight + scrollBar}px)`}
-        head={columnsOf(job).map(({ key, name, isNumber, title }) => (
+        height={heightOf(rows.length, (rows.length + 1) * rowHeight + scrollBar)}
+        head={columnsOf(job).map(({ key, name, isMore, isNumber, title }) => (
           <div
             key={name}
             role="columnheader"
             title={title}
-            class={isNumber ? 'number' : ''}
+            class={`${isNumber ? 'number' : ''} ${isMore ? 'on-roomy' : ''}`}
             aria-sort={key === sort.key ? (sort.isDescending ? 'descending' : 'ascending') : undefined}
           >
             {key === null ? name : <SortButton sortKey={key} name={name} />}
@@ -98,7 +106,7 @@ function CandidateCells(props: { candidate: Candidate; isBest: boolean; heldout:
         {isBest && <Badge status="best" />}
         {candidate.is_baseline && <Tag>baseline</Tag>}
       </div>
-      <div role="cell" class="number">
+      <div role="cell" class="number on-roomy">
         {candidate.generation}
       </div>
       <div role="cell">
@@ -111,19 +119,19 @@ function CandidateCells(props: { candidate: Candidate; isBest: boolean; heldout:
         {hasBar && candidate.reward !== null && <Bar share={candidate.reward} />}
         {reward(candidate.reward)}
       </div>
-      <div role="cell" class="number">
+      <div role="cell" class="number on-roomy">
         {reward(decision.estimated_reward)}
       </div>
-      <div role="cell" class="number quiet">
+      <div role="cell" class="number quiet on-roomy">
         {reward(candidate.avg_reward)}
       </div>
-      <div role="cell" class="number quiet">
+      <div role="cell" class="number quiet on-roomy">
         {count(candidate.rollout_count)}
       </div>
-      <div role="cell" class="decision" title={decision.message}>
+      <div role="cell" class="decision on-roomy" title={decision.message}>
         {decision.message}
       </div>
-      <div role="cell" class="candidate-parents">
+      <div role="cell" class="candidate-parents on-roomy">
         {candidate.parent_ids.map((parent) => (
           <a key={parent} href={here({ candidate: parent })}>
             {numberOf(parent)}

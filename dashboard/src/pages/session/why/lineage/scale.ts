@@ -13,6 +13,7 @@ export interface Scale {
 
 const margin = 34;
 const rowHeight = 24;
+const leastStep = 19;
 const [minSize, maxSize] = [3.5, 8.5];
 
 /** The reward on the evaluation rows: measured, else estimated when it was accepted. */
@@ -21,7 +22,7 @@ const knownReward = ({ reward, decision }: Candidate): number | null => reward ?
 /** Columns share the width, and keep a least distance. */
 export function scaleOf(lineage: Lineage, candidates: readonly Candidate[], width: number): Scale {
   const steps = Math.max(1, lineage.columns.length - 1);
-  const step = Math.max(26, Math.min(110, (width - 2 * margin) / steps));
+  const step = Math.max(leastStep, Math.min(110, (width - 2 * margin) / steps));
   const rewards = candidates.map(knownReward).filter((value) => value !== null);
   const [low, high] = [Math.min(...rewards), Math.max(...rewards)];
   return {
