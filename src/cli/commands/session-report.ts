@@ -47,7 +47,7 @@ export async function report(
     printResults(state, results);
     if (best) await sayChoice(client, sessionId, results.best_candidate);
     if (results.shorter_prompt) say(shorterText(results.shorter_prompt));
-    sayDiagnosis(results.diagnosis);
+    sayDiagnosis(results.diagnosis, sessionId);
   }
   for (const warning of state.warnings) if (!warned.includes(warning)) note(`Note: ${warning}`);
   if (best && out !== null && unwritten === null && !json) say(`The best prompt is in ${out}.`);

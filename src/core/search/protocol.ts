@@ -3,6 +3,7 @@
  * request, `apply(state, response)` folds the response in, and the state is plain JSON.
  */
 import type { EmptyReason } from '../answers/ending.js';
+import type { SearchLimits } from './config.js';
 import type { Approach } from '../proposals/approach.js';
 import type { TriedCandidate } from '../proposals/tried-candidate.js';
 import type { Interval } from '../math/mean-interval.js';
@@ -268,18 +269,17 @@ export interface SearchView {
   evaluationRollouts?: number;
   /** The winner against the baseline; null before the end. */
   verdict?: SearchVerdict | null;
+  /** Why an ended search would end again at once, however large its limits; null: it would go on. */
+  nothingLeft?: StoppedBy | null;
+  /** Generations on record when its limits were last raised; absent: never. */
+  extendedAt?: number;
+  evaluationSeeds: number;
+  heldoutSeeds: number;
   candidates: CandidateSummary[];
   /** The tests that are running; absent: none, or over live traffic without instances. */
   tests?: CandidateTest[];
   history: { generation: number; bestReward: number }[];
   phase?: SearchPhase | null;
-}
-
-/** The limits of a search that can be raised while its state is kept. */
-export interface SearchLimits {
-  maxRollouts: number | null;
-  generations: number;
-  trials: number | null;
 }
 
 /** A state, and the decisions that led to it. */
@@ -294,7 +294,7 @@ export interface SearchAlgorithm<State> {
   apply(state: State, answers: SearchResponse): Step<State>;
   /** Takes a person's prompt, to be tested after the current tests; null: the search is ending. */
   give(state: State, id: string): State | null;
-  /** Goes on with other limits, also after the end; null: the search would end at once. */
-  extend(state: State, limits: Partial<SearchLimits>): Step<State> | null;
+  /** Goes on with other limits, also after the end; `endsBy`: why the search would end at once. */
+  extend(state: State, limits: Partial<SearchLimits>): Step<State> | { endsBy: string };
   view(state: State): SearchView;
 }
