@@ -164,7 +164,8 @@ function RunRow({ run, scale }: { run: Run; scale: Scale | null }) {
 }
 
 /** The verdict of an ended search; else the status. */
-function Verdict({ run: { status, verdict } }: { run: Run }) {
+function Verdict({ run: { status, verdict, best_is_baseline: isBaseline } }: { run: Run }) {
+  if (status === 'completed' && isBaseline) return <Badge status="inconclusive" text="no better prompt" />;
   return <Badge status={status === 'completed' && verdict ? verdict : status} />;
 }
 
