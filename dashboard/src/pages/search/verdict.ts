@@ -1,4 +1,5 @@
 /** The result of a search in words. */
+import { tenthWords } from '../../../../src/core/comparisons/planned.js';
 import { signed } from '../../../../src/core/math/words.js';
 import { count, reward } from '../../util/format.js';
 import type { Answer } from '../../../../src/client/index.js';
@@ -52,7 +53,7 @@ export function plannedWords({ basis, seeds, least_difference: least, seeds_for_
     least === null
       ? `${rows} show no difference, however large.`
       : `${rows} show a difference above ${least.toFixed(2)}.`;
-  return seeds >= enough ? shows : `${shows} To show 0.1, hold out ${count(enough)}.`;
+  return seeds >= enough ? shows : `${shows} A difference of ${tenthWords(enough)}.`;
 }
 
 /** What would decide an inconclusive comparison; empty: it is decided, or nothing would. */
