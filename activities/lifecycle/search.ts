@@ -5,7 +5,7 @@ import { endEvents, searchResults } from '../../src/core/events/jobs.js';
 import { progressOfSearch, type JobProgress } from '../../src/core/jobs/progress.js';
 import { unitOf } from '../../src/core/jobs/unit.js';
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
-import { stopAdvice } from '../../src/core/search/endings.js';
+import { stopAdvice } from '../../src/core/jobs/endings.js';
 import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/jobs/store/events.js';
 import { writeDecision } from '../../src/jobs/store/decisions/record.js';

@@ -1,7 +1,7 @@
 /** What a command is about to spend: the estimate, its limits, and the question before it. */
 import { createInterface } from 'node:readline/promises';
 import { ConfigError } from '../../service/config.js';
-import { tenthWords } from '../../core/comparisons/planned.js';
+import { tenthWords } from '../../core/math/words.js';
 import { minSeeds } from '../../core/search/split.js';
 import { FailedJob } from '../service/errors.js';
 import { dollars, note, say, sayJson } from '../service/output.js';

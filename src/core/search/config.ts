@@ -21,13 +21,6 @@ export interface SearchConfig {
   isSampled?: true;
 }
 
-/** The limits of a search that can be raised while its state is kept. */
-export interface SearchLimits {
-  maxRollouts: number | null;
-  generations: number;
-  trials: number | null;
-}
-
 /** Whether equal calls may get different answers: without a temperature, providers sample. */
 export function samples({ provider, temperature }: { provider: string; temperature?: unknown }): boolean {
   return provider !== 'local' && temperature !== 0;

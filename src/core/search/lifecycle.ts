@@ -7,11 +7,11 @@
 import { areInVain, emptySentences, totalEmpty } from '../answers/empty-answers.js';
 import { hasAllFailed, rewardsOf, type Batch, type Pair } from './batch.js';
 import { isBudgetLow } from './budget.js';
-import type { SearchLimits } from './config.js';
 import { heldoutMeans } from './evaluation.js';
 import type {
   Decision,
   SearchAlgorithm,
+  SearchLimits,
   SearchRequest,
   SearchResponse,
   SearchView,

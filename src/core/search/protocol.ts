@@ -3,7 +3,6 @@
  * request, `apply(state, response)` folds the response in, and the state is plain JSON.
  */
 import type { EmptyReason } from '../answers/ending.js';
-import type { SearchLimits } from './config.js';
 import type { Approach } from '../proposals/approach.js';
 import type { TriedCandidate } from '../proposals/tried-candidate.js';
 import type { Interval } from '../math/mean-interval.js';
@@ -265,13 +264,11 @@ export interface SearchView {
   estimate?: { candidate: number; reward: number; low: number; high: number } | null;
   /** Standard deviation of equal rollouts, and its degrees of freedom; null: none was repeated. */
   noise?: { sd: number; comparisons: number } | null;
-  /** Rollouts of one evaluation. */
   evaluationRollouts?: number;
   /** The winner against the baseline; null before the end. */
   verdict?: SearchVerdict | null;
   /** Why an ended search would end again at once, however large its limits; null: it would go on. */
   nothingLeft?: StoppedBy | null;
-  /** Generations on record when its limits were last raised; absent: never. */
   extendedAt?: number;
   evaluationSeeds: number;
   heldoutSeeds: number;
@@ -281,6 +278,9 @@ export interface SearchView {
   history: { generation: number; bestReward: number }[];
   phase?: SearchPhase | null;
 }
+
+/** The limits of a search that can be raised while its state is kept. */
+export type SearchLimits = Record<'maxRollouts' | 'trials', number | null> & { generations: number };
 
 /** A state, and the decisions that led to it. */
 export interface Step<State> {

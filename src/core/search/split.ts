@@ -11,9 +11,9 @@
  * seeds stands in one part, and the counts above are those of groups.
  */
 import { groupBy } from '../../util/group.js';
-import { rowsInAll } from '../comparisons/planned.js';
 import { rowsForTenth } from '../math/least-shown.js';
 import { nextUint32, seedRng, shuffle, type Rng } from '../math/random.js';
+import { rowsInAll } from '../math/words.js';
 import { searchLimits } from './config.js';
 
 /** Indices in ascending order. */

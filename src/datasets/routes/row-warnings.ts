@@ -28,9 +28,10 @@ export async function labelWarnings(rows: JobRows): Promise<string[]> {
   const first = Array.from({ length: Math.min(sampledInputs, numRows) }, (_, row) => row);
   if (await nameInInputs(rows, first, [...new Set(Object.values(placeholders))], expected)) return [];
   const all = counted(labels.length, 'label');
-  const which = unnamed.length === labels.length ? `none of the ${all}` : `not ${unnamed.length} of the ${all}`;
+  const which =
+    unnamed.length === labels.length ? `names none of the ${all}` : `does not name ${unnamed.length} of the ${all}`;
   return [
-    `The prompt names ${which} in the column "${expected}" (${listed(unnamed, listedLabels)}), so a model can only guess them. Add to the prompt which answers there are.`,
+    `The prompt ${which} in the column "${expected}" (${listed(unnamed, listedLabels)}), so a model can only guess them. Add to the prompt which answers there are.`,
   ];
 }
 

@@ -10,8 +10,13 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createGepa, type GepaState } from '../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../src/core/algorithms/gepa.js';
-import type { SearchLimits } from '../../../src/core/search/config.js';
-import type { Decision, RolloutRequest, SearchAlgorithm, Step } from '../../../src/core/search/protocol.js';
+import type {
+  Decision,
+  RolloutRequest,
+  SearchAlgorithm,
+  SearchLimits,
+  Step,
+} from '../../../src/core/search/protocol.js';
 import { pureRuns } from '../../support/runs.js';
 import { casesOf, of, worldOf, type Case } from './gepa/cases.js';
 import { config, drive, driveSearch, scoring, type Run, type World } from './gepa/driver.js';

@@ -13,7 +13,14 @@ const dataset = { rows, input: 'text', expected: 'label' };
 const policy = { provider: 'local', model: 'local' };
 const gepa = { population_size: 1, generations: 2 };
 const prompt = (...contents: string[]) => ({ messages: contents.map((content) => ({ role: 'user', content })) });
-const fields = { algorithm: 'gepa', dataset, scorer: 'exact', policy, gepa, initial_prompt: prompt('Answer.') };
+const fields = {
+  algorithm: 'gepa',
+  dataset,
+  scorer: 'exact',
+  policy,
+  gepa,
+  initial_prompt: prompt('Answer a, b or other.'),
+};
 
 const createSession = (more: object = {}, key = http.key, query = '') =>
   http.call(
@@ -95,18 +102,24 @@ describe('a session on a data set', () => {
 
   test('warns before the start of held-out rows that leave too few for the search', async () => {
     const warned = async (more: object) => {
-      const { status, body } = await createSession({ ...more, initial_prompt: prompt('a or b') }, http.key, '?dry_run=true');
+      const { status, body } = await createSession(
+        { ...more, initial_prompt: prompt('a or b') },
+        http.key,
+        '?dry_run=true',
+      );
       expect(status).toBe(200);
       return ((body.warnings ?? []) as string[]).filter((warning) => warning.startsWith('Holding out'));
     };
     expect(await warned({})).toEqual([]);
     expect(await warned({ heldout_rows: 13 })).toEqual([]);
-    expect(await warned({ heldout_rows: 25 })).toEqual([expect.stringMatching(/\b9 train.*\b6 evaluation.*\b75 in all/)]);
+    expect(await warned({ heldout_rows: 25 })).toEqual([
+      expect.stringMatching(/\b9 train.*\b6 evaluation.*\b75 in all/),
+    ]);
   });
 
   test.each([
     ['Answer.', /none of the 2 labels.*"label" \(b, a\)/],
-    ['Answer b, or something else.', /not 1 of the 2 labels.*\(a\)/],
+    ['Answer b, or something else.', /does not name 1 of the 2 labels.*\(a\)/],
     ['Answer a or b.', null],
   ])('warns before the start of labels that "%s" does not name', async (content, wanted) => {
     const { body } = await createSession({ initial_prompt: prompt(content) }, http.key, '?dry_run=true');

@@ -1,6 +1,5 @@
 /** The result of a search in words. */
-import { tenthWords } from '../../../../src/core/comparisons/planned.js';
-import { signed } from '../../../../src/core/math/words.js';
+import { signed, tenthWords } from '../../../../src/core/math/words.js';
 import { count, reward } from '../../util/format.js';
 import type { Answer } from '../../../../src/client/index.js';
 import type { Results } from '../../data/search.js';

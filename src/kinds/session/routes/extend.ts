@@ -12,7 +12,7 @@ import { algorithmOf, extendSearch, type SearchSettings } from '../../../core/al
 import { limitTrials } from '../../../core/algorithms/mipro.js';
 import type { SessionSpec } from '../../../core/jobs/spec.js';
 import { unitOf } from '../../../core/jobs/unit.js';
-import { endsAtOnce } from '../../../core/search/endings.js';
+import { endsAtOnce } from '../../../core/jobs/endings.js';
 import { requestPath } from '../../../core/search/request.js';
 import { isTerminal, type Status } from '../../../core/jobs/status.js';
 import { claimForCreate, storeAnswer } from '../../../access/store/idempotency.js';
