@@ -71,6 +71,10 @@ function projection(jobId: string, view: SearchView): SessionProjection {
     ...(view.noise && { noise: view.noise }),
     ...(view.evaluationRollouts !== undefined && { evaluationRollouts: view.evaluationRollouts }),
     ...(view.verdict && { verdict: view.verdict }),
+    nothingLeft: view.nothingLeft ?? null,
+    ...(view.extendedAt !== undefined && { extendedAt: view.extendedAt }),
+    evaluationSeeds: view.evaluationSeeds,
+    heldoutSeeds: view.heldoutSeeds,
     phase: view.phase ?? null,
   };
 }

@@ -1,10 +1,11 @@
 /** What sessions and graph jobs have in common. */
 import { createGepa } from '../../src/core/algorithms/gepa/state.js';
 import { SearchProgress } from '../../src/core/algorithms/progress.js';
-import { endEvents, searchResults, stopAdvice } from '../../src/core/events/jobs.js';
+import { endEvents, searchResults } from '../../src/core/events/jobs.js';
 import { progressOfSearch, type JobProgress } from '../../src/core/jobs/progress.js';
 import { unitOf } from '../../src/core/jobs/unit.js';
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
+import { stopAdvice } from '../../src/core/jobs/endings.js';
 import type { Tx } from '../../src/platform/db/db.js';
 import type { JobRef } from '../../src/jobs/store/events.js';
 import { writeDecision } from '../../src/jobs/store/decisions/record.js';

@@ -72,6 +72,12 @@ export const outcome = {
     .describe(
       'Paired comparison of winner and baseline on the same seeds; two independent samples for live traffic without seeds.',
     ),
+  nothing_left: z
+    .enum(['solved', 'train_solved', 'target_reward', 'generations', 'max_rollouts', 'patience'])
+    .nullable()
+    .describe(
+      'Why the ended search would end again at once, however large its limits, as stopped_by says it; null: larger limits let it go on.',
+    ),
   noise_floor: z
     .object({
       rollout_sd: z.number().describe('Standard deviation of repeated rollouts.'),

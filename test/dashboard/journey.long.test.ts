@@ -55,7 +55,7 @@ test('a run from the form is paused, survives a kill -9, ends, is deployed and a
   await button(page, 'Resume').click();
   await status(page, 'completed').waitFor({ timeout: 120_000 });
   expect(paused.progress.rollouts_completed).toBeLessThan(250);
-  await page.getByText('Ready to deploy').waitFor();
+  await page.getByText('Better on rows that the search never saw').waitFor();
   await expectUsable(page);
   await picture(page, 'session');
 

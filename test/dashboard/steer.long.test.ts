@@ -135,15 +135,15 @@ test('a running session is archived after a question, and its status still finds
   answer();
 });
 
-test('a session that found nothing better offers its baseline, and no interval of one point', async () => {
+test('a session whose answers are all wrong offers nothing to deploy, and no interval of one point', async () => {
   on.world.model.reply(() => ({ text: 'No rule.' }));
   const gepa = { generations: 1, population_size: 2 };
   const id = await createSession(on.service, { ...on.world.job(20), gepa, budget: { max_rollouts: 60 } });
   await ended(on.service, id);
   const page = await open(on.service, `#/sessions/${id}`);
-  const deploy = page.getByRole('link', { name: 'Deploy the baseline' });
-  await deploy.waitFor();
-  expect(await deploy.getAttribute('class')).not.toContain('primary');
+  await page.getByText('What happened').waitFor();
+  await page.getByRole('group', { name: 'Actions' }).getByRole('button', { name: 'More' }).click();
+  expect(await page.getByText('Deploy the baseline').count()).toBe(0);
   const estimate = page.locator('.first-number');
   await estimate.getByText('0.000', { exact: true }).waitFor();
   expect(await estimate.textContent()).toMatch(/0\.000 to 0\.[1-9]/);

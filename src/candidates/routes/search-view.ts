@@ -58,8 +58,9 @@ export function plannedView(search: SearchSettings): Planned {
   return { basis, seeds, least_difference: leastDifference, seeds_for_tenth: rowsForTenth };
 }
 
-export function outcomeView({ projection: { verdict, noise, evaluationRollouts } }: SearchJob) {
+export function outcomeView({ projection: { verdict, noise, evaluationRollouts, nothingLeft } }: SearchJob) {
   return {
+    nothing_left: nothingLeft ?? null,
     verdict: verdict?.verdict ?? null,
     comparison: verdict
       ? {

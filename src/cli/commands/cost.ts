@@ -1,6 +1,7 @@
 /** What a command is about to spend: the estimate, its limits, and the question before it. */
 import { createInterface } from 'node:readline/promises';
 import { ConfigError } from '../../service/config.js';
+import { tenthWords } from '../../core/math/words.js';
 import { minSeeds } from '../../core/search/split.js';
 import { FailedJob } from '../service/errors.js';
 import { dollars, note, say, sayJson } from '../service/output.js';
@@ -25,7 +26,7 @@ type Estimate = Preview['estimate'];
 export async function approve(preview: Preview, options: Pick<CostOptions, 'yes'>): Promise<void> {
   const { estimate, split, planned, warnings } = preview;
   if (split) note(splitText(split));
-  if (planned) note(plannedText(planned, split));
+  if (planned) note(plannedText(planned));
   note(estimateText(estimate));
   for (const warning of warnings) note(`Note: ${warning}`);
   await confirmCost(estimate, options);
@@ -42,7 +43,7 @@ export function sayPreview({ estimate, split, planned, warnings, request }: Prev
       first_request: request,
     });
   if (split) say(splitText(split));
-  if (planned) say(plannedText(planned, split));
+  if (planned) say(plannedText(planned));
   say(estimateText(estimate));
   say(`First request, for row ${request.row}, to ${request.provider}:`);
   sayJson(request.body);
@@ -56,17 +57,14 @@ function splitText({ train, evaluation, heldout }: NonNullable<Preview['split']>
 }
 
 /** What the comparison at the end can show, and what would show a difference of 0.1. */
-function plannedText(planned: Planned, split: Preview['split']): string {
+function plannedText(planned: Planned): string {
   const { basis, seeds, least_difference: least, seeds_for_tenth: enough } = planned;
   const rows = `${seeds} ${basis === 'heldout' ? 'held-out' : 'evaluation'} rows`;
   const shows =
     least === null
       ? `${rows} show no difference, however large`
       : `With ${rows} only a difference above ${least.toFixed(2)} will show`;
-  if (seeds >= enough) return shows;
-  const given = split ? split.train.length + split.evaluation.length + split.heldout.length : 0;
-  const more = given >= enough + minSeeds.apart ? `--heldout ${enough} shows` : `${enough} held-out rows show`;
-  return `${shows}; ${more} 0.1`;
+  return seeds >= enough ? shows : `${shows}; ${tenthWords(enough)}`;
 }
 
 /** The estimate of several jobs; the cost is null if that of one is. */

@@ -43,7 +43,7 @@ export async function evaluate(given: EvaluateOptions): Promise<void> {
       const agreement = agreementText(job.judge_agreement);
       if (agreement !== null) say(agreement);
       say(dollars(job.usage.total_cost_usd));
-      sayDiagnosis(job.diagnosis);
+      sayDiagnosis(job.diagnosis, id);
     }
     for (const warning of job.warnings) note(`Note: ${warning}`);
     requireCompleted(id, job);

@@ -1,5 +1,6 @@
 /** Commands on existing jobs. */
 import { EvaluationHandle, SessionHandle, type Item, type Ratchet } from '../../client/index.js';
+import { firstReward } from '../../core/comparisons/first-reward.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { statusWords } from '../../core/jobs/status-words.js';
 import { ConfigError } from '../../service/config.js';
@@ -37,15 +38,20 @@ export async function list({ json = false, limit }: { json?: boolean; limit: num
     const jobs = await newestJobs(client, limit);
     if (json) return sayJson(jobs);
     if (jobs.length === 0) return note('There are no jobs yet.');
+    const { data: runs } = await client.request('listRuns', { query: { limit, parts: 'true' } });
+    const rewardOf = (id: string) => {
+      const run = runs.find(({ job_id }) => job_id === id);
+      return run && firstReward(run)?.reward;
+    };
     const rows = jobs.map((job) => [
       job.job_id,
       statusWords(job.status, job.last_command),
       job.created_at.slice(0, 19).replace('T', ' '),
-      'best_reward' in job ? decimal(job.best_reward) : '',
+      'best_reward' in job ? decimal(rewardOf(job.job_id) ?? job.best_reward) : '',
       job.stopped_by ?? '',
       [...(job.name ?? '')].slice(0, shownName).join(''),
     ]);
-    say(table([['JOB', 'STATUS', 'CREATED (UTC)', 'BEST', 'STOPPED BY', 'NAME'], ...rows]));
+    say(table([['JOB', 'STATUS', 'CREATED (UTC)', 'REWARD', 'STOPPED BY', 'NAME'], ...rows]));
   });
 }
 

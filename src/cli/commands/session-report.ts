@@ -5,7 +5,7 @@ import { candidateId, rolloutId, sessionOfCandidate } from '../../core/jobs/ids.
 import { sayDiagnosis } from '../service/diagnosis.js';
 import { FailedJob } from '../service/errors.js';
 import { agreementText, decimal, dollars, meanText, rowsNeededText, note, say, sayJson } from '../service/output.js';
-import { tryWrite } from '../task/output-file.js';
+import { tryReplace } from '../task/output-file.js';
 import { promptDiff, promptText, type Prompt } from '../task/prompt-file.js';
 import { coloured } from './diff.js';
 import { followSession, type SessionState } from './progress.js';
@@ -38,7 +38,8 @@ export async function report(
   const state = await followSession(session);
   const results = await session.results();
   const { best_prompt: best } = results;
-  const unwritten = best && out !== null ? await tryWrite(out, promptText(best, out), '--out') : null;
+  const written = best && out !== null ? await tryReplace(out, promptText(best, out), '--out') : null;
+  const unwritten = written && 'problem' in written ? written.problem : null;
   if (json) sayJson(results);
   else {
     const before = prompt ?? (best && (await baselineOf(session, state)));
@@ -47,10 +48,14 @@ export async function report(
     printResults(state, results);
     if (best) await sayChoice(client, sessionId, results.best_candidate);
     if (results.shorter_prompt) say(shorterText(results.shorter_prompt));
-    sayDiagnosis(results.diagnosis);
+    sayDiagnosis(results.diagnosis, sessionId);
   }
   for (const warning of state.warnings) if (!warned.includes(warning)) note(`Note: ${warning}`);
-  if (best && out !== null && unwritten === null && !json) say(`The best prompt is in ${out}.`);
+  if (written && 'earlier' in written) {
+    const { earlier } = written;
+    if (!json) say(`The best prompt is in ${out}.`);
+    if (earlier !== null) note(`The one that was there before is in ${earlier}.`);
+  }
   const others = `ratchet export ${sessionId} --to prompt.txt --out FILE`;
   if (unwritten !== null) throw new FailedJob(`${unwritten}. The prompt is above, and in: ${others}`);
   if (best && out === null) note(`Write the best prompt to a file: ${others}`);

@@ -6,7 +6,7 @@ type Diagnosis = Answer<'getSessionResults'>['diagnosis'];
 const mostChars = 50;
 
 /** Prints what happened in a run and what to do now; nothing where there is nothing to say. */
-export function sayDiagnosis(diagnosis: Diagnosis): void {
+export function sayDiagnosis(diagnosis: Diagnosis, jobId = 'ID'): void {
   if (!diagnosis) return;
   const { sentence, facts, rows, action } = diagnosis;
   say(`\n${sentence}`);
@@ -20,5 +20,13 @@ export function sayDiagnosis(diagnosis: Diagnosis): void {
     ]);
     say(table([['ROW', 'EXPECTED', 'ANSWERED', 'CAUSE'], ...cells]));
   }
-  if (action) say(`Next: ${action.label}.${action.prompt_addition ? ` Add to it: ${action.prompt_addition}` : ''}`);
+  if (action) say(`Next: ${action.label}${howTo(action, jobId)}`);
+}
+
+/** Where the command line takes the next step. */
+function howTo({ kind, prompt_addition: addition }: NonNullable<NonNullable<Diagnosis>['action']>, id: string): string {
+  if (kind === 'read_rows') return `: ratchet rows ${id} --group failing`;
+  if (kind === 'deploy') return `: ratchet deploy ${id} --name NAME`;
+  if (kind === 'extend') return ', on the page of the session.';
+  return addition ? `. Add to it: ${addition}` : '.';
 }

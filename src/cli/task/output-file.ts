@@ -1,6 +1,7 @@
 /** Files that commands write. */
-import { access, constants, stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { access, constants, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, parse } from 'node:path';
 import { ConfigError } from '../../service/config.js';
 
 /** Throws a ConfigError for a file that could not be written. */
@@ -23,6 +24,32 @@ export async function tryWrite(path: string, text: string, option: string): Prom
     () => null,
     (error: unknown) => unwritable(path, option, reasonOf(error)),
   );
+}
+
+/** Writes a file; one that is there with another text first gets a free name, which is returned. */
+export async function tryReplace(
+  path: string,
+  text: string,
+  option: string,
+): Promise<{ problem: string } | { earlier: string | null }> {
+  const present = await readFile(path, 'utf8').catch(() => null);
+  const earlier = present === null || present === text ? null : freeName(path);
+  try {
+    if (earlier !== null) await rename(path, earlier);
+  } catch (error) {
+    return { problem: unwritable(path, option, reasonOf(error)) };
+  }
+  const problem = await tryWrite(path, text, option);
+  return problem === null ? { earlier } : { problem };
+}
+
+/** `prompt.1.txt` beside `prompt.txt`, or the next number. */
+function freeName(path: string): string {
+  const { dir, name, ext } = parse(path);
+  for (let number = 1; ; number++) {
+    const free = join(dir, `${name}.${number}${ext}`);
+    if (!existsSync(free)) return free;
+  }
 }
 
 /** Writes a file; throws a ConfigError if it cannot be written. */

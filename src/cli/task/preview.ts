@@ -7,6 +7,7 @@ import { fillMessages, rowValues } from '../../core/prompts/row-template.js';
 import { plannedView, type Planned } from '../../candidates/routes/search-view.js';
 import { splitOf, type SeedSplit } from '../../core/search/split.js';
 import { unusableRows, type JobRows } from '../../datasets/routes/job-rows.js';
+import { labelWarnings } from '../../datasets/routes/row-warnings.js';
 import { evaluatedRows } from '../../kinds/evaluation/routes/rows.js';
 import { evaluationEstimate, sessionEstimate, type Estimate } from '../../jobs/routes/cost-estimate.js';
 import { evaluationSpec, sessionSpec } from '../../jobs/routes/specs.js';
@@ -70,7 +71,7 @@ export async function previewEvaluation(task: ReadTask, prompt: Prompt, labels: 
       estimate: evaluationEstimate(spec),
       split: null,
       planned: null,
-      warnings: [...rows.warnings, ...createWarnings(spec, '')],
+      warnings: [...rows.warnings, ...(await labelWarnings(rows)), ...createWarnings(spec, '')],
       request: callFor(file, rows, spec.policy, 0),
     };
   });

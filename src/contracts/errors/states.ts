@@ -49,8 +49,8 @@ export const stateCodes = {
     status: [409],
     at: ['problem'],
     retry: false,
-    meaning: 'The larger limits leave the session nothing to do',
-    remedy: 'Raise the limit that ended it',
+    meaning: 'With the given limits the search would end again at once; the detail says why',
+    remedy: 'Follow the detail: raise the limit that it names, or create the session again with other rows',
   },
   not_ready: {
     status: [409],

@@ -21,6 +21,6 @@ export const unpaired: SearchAlgorithm<UnpairedState> = defineSearch<UnpairedSta
     heldout: afterHeldout,
   },
   // HTTP extends no session over live traffic.
-  resume: () => null,
+  resume: (state) => state,
   view: viewUnpaired,
 });

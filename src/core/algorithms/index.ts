@@ -64,8 +64,8 @@ export function searchOf({ algorithm }: AnySearchState): SearchAlgorithm<AnySear
   return steps[algorithm] as SearchAlgorithm<AnySearchState>;
 }
 
-/** The state with a search's limits raised to those of `search`; null: it would end at once. */
-export function extendSearch(state: AnySearchState, search: SearchSettings): Step<AnySearchState> | null {
+/** The state with a search's limits raised to those of `search`, unless it would end at once. */
+export function extendSearch(state: AnySearchState, search: SearchSettings): Step<AnySearchState> | { endsBy: string } {
   const { maxRollouts, generations, trials } = search;
   return searchOf(state).extend(state, { maxRollouts, generations, trials });
 }

@@ -73,7 +73,7 @@ export class SearchProgress {
   extend(settings: SearchSettings): SearchUpdate | null {
     const before = this.view;
     const step = extendSearch(this.state, settings);
-    if (!step) return null;
+    if ('endsBy' in step) return null;
     this.state = step.state;
     return this.update(before, step.decisions);
   }

@@ -10,11 +10,15 @@ export function isBudgetEnd(stoppedBy: string | null): stoppedBy is ExtensionLim
   return stoppedBy !== null && Object.hasOwn(amounts, stoppedBy);
 }
 
-type Spent = Pick<SearchRecord, 'stoppedBy' | 'limits' | 'rollouts' | 'costUsd' | 'isExtendable'>;
+type Spent = Pick<SearchRecord, 'stoppedBy' | 'limits' | 'rollouts' | 'costUsd' | 'isExtendable' | 'nothingLeft'>;
 
-/** Null: no limit ended the search. A job that cannot be extended runs again with more. */
-export function moreBudget({ stoppedBy, limits, rollouts, costUsd, isExtendable }: Spent): Action | null {
-  if (!isBudgetEnd(stoppedBy)) return null;
+/**
+ * Null: no limit ended the search, or it would end again at once. A job that cannot be extended runs
+ * again with more.
+ */
+export function moreBudget(record: Spent): Action | null {
+  const { stoppedBy, limits, rollouts, costUsd, isExtendable, nothingLeft } = record;
+  if (!isBudgetEnd(stoppedBy) || nothingLeft !== null) return null;
   const now = limits[stoppedBy];
   if (now === null || now <= 0) return null;
   const added = addedTo(stoppedBy, now);

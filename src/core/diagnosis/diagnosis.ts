@@ -52,7 +52,7 @@ export interface DiagnosedRow {
 
 export type ExtensionLimit = 'max_rollouts' | 'max_cost_usd' | 'max_minutes';
 
-export type ActionKind = 'extend' | 'deploy' | 'new_run' | 'more_rows';
+export type ActionKind = 'extend' | 'deploy' | 'new_run' | 'more_rows' | 'read_rows';
 
 /** What to do now; `label` is the text of a button. */
 export interface Action {
@@ -128,8 +128,17 @@ export interface SearchRecord extends AnswersRecord {
   noise: number | null;
   proposals: ProposalCounts;
   stoppedBy: string | null;
+  /** Why larger limits would change nothing; null: they would. */
+  nothingLeft: string | null;
   /** The best reward after each generation. */
   history: readonly number[];
+  /** That made the best candidate; null: not known. */
+  bestGeneration: number | null;
+  /** The length of `history` when limits were last raised; null: never. */
+  extendedAt: number | null;
+  /** Rows that select, and those held out; null: not known. */
+  evaluationRows: number | null;
+  heldoutRows: number | null;
   rollouts: number;
   /** The limits of the run; null: none. */
   limits: Readonly<Record<ExtensionLimit, number | null>>;

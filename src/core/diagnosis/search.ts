@@ -27,6 +27,8 @@ const recentShare = 1 / 3;
 const ceiling = 0.98;
 /** Of the mean reward, from the rows that chose to held-out ones. */
 const overfitLoss = 0.1;
+/** Fewer rows choose a candidate by luck: one answer is more than a twentieth of the mean. */
+const fewToChoose = 20;
 /** More rows than one evaluation can have. */
 const mostRowsNeeded = 10_000;
 /** Outcomes of proposals in a sentence. */
@@ -35,6 +37,7 @@ const reasonsShown = 4;
 const rules: Rule[] = [
   nothingToGain,
   noProposalSurvived,
+  tooFewToChoose,
   tooFewRows,
   overfit,
   lostInNoise,
@@ -61,7 +64,7 @@ function nothingToGain({ baseline, isBaselineBest, unit, thing }: SearchRecord):
 }
 
 function noProposalSurvived(record: SearchRecord): ReturnType<Rule> {
-  const { proposals, isBaselineBest, thing, stoppedBy } = record;
+  const { proposals, isBaselineBest, thing } = record;
   const all = proposalsOf(proposals);
   if (!isBaselineBest || all === 0 || proposals.accepted > 0) return null;
   const failed = proposals.refused.find(({ cause }) => cause === 'failed' || cause === 'unusable');
@@ -69,8 +72,25 @@ function noProposalSurvived(record: SearchRecord): ReturnType<Rule> {
   return {
     code: 'no_proposal_survived',
     sentence: `No new ${thing} beat yours: of ${counted(all, 'proposal')}, ${listed(proposalWords(proposals), reasonsShown)}.`,
-    facts: failed ? [`The commonest reason: ${failed.example}.`.replace(/\.\.$/, '.')] : [],
-    action: (isBudgetEnd(stoppedBy) && moreBudget(record)) || other,
+    facts: [
+      ...(failed ? [`The commonest reason: ${failed.example}.`.replace(/\.\.$/, '.')] : []),
+      ...aboutRows(record),
+    ],
+    action: firstExtension(record) ?? other,
+  };
+}
+
+function tooFewToChoose(record: SearchRecord): ReturnType<Rule> {
+  const { evaluationRows: rows, isBaselineBest, baseline, proposals, thing, unit } = record;
+  if (!isBaselineBest || baseline === null || rows === null || rows >= fewToChoose) return null;
+  if (proposals.accepted === 0) return null;
+  const few = counted(rows, `evaluation ${unit}`);
+  const verb = rows === 1 ? 'is' : 'are';
+  return {
+    code: 'too_few_rows',
+    sentence: `No new ${thing} scored more than yours (${rewardText(baseline)}) on the ${few} that choose, which ${verb} too few to choose by.`,
+    facts: [ofProposals(proposals), ...aboutRows(record)],
+    action: moreRows(`Run again with more ${unit}s`),
   };
 }
 
@@ -123,7 +143,9 @@ function lostInNoise({
 
 function budgetEnded(record: SearchRecord): ReturnType<Rule> {
   const { comparison, thing, unit, stoppedBy, isBaselineBest } = record;
-  if (!isBudgetEnd(stoppedBy) || isBaselineBest || comparison?.verdict === 'worse' || !isImproving(record)) return null;
+  if (isBaselineBest || comparison?.verdict === 'worse' || !isBudgetEnd(stoppedBy) || !isImproving(record)) return null;
+  const action = moreBudget(record);
+  if (action === null) return null;
   const found =
     comparison?.verdict === 'better'
       ? `The new ${thing} is better (${signed(comparison.difference)}), and`
@@ -132,17 +154,27 @@ function budgetEnded(record: SearchRecord): ReturnType<Rule> {
     code: 'budget_ended',
     sentence: `${found} the search was still improving when its budget ended.`,
     facts: comparison ? [meansOf(comparison, unit), intervalOf(comparison)] : [],
-    action: moreBudget(record) ?? deploy('winner'),
+    action,
   };
 }
 
-/** Whether the best reward rose in the last part of the history. */
-function isImproving({ history }: SearchRecord): boolean {
-  const from = Math.floor((history.length - 1) * (1 - recentShare));
-  return history.length > 1 && history.at(-1)! > history[from]!;
+/**
+ * Whether a candidate of the last part of the history, after the last extension, raised the best
+ * reward: an evaluation at the end alone shows no progress there.
+ */
+function isImproving({ history, bestGeneration, extendedAt }: SearchRecord): boolean {
+  const last = history.length - 1;
+  const from = Math.max(Math.floor(last * (1 - recentShare)), (extendedAt ?? 1) - 1);
+  return history[last]! > history[from]! && (bestGeneration === null || bestGeneration > from);
 }
 
-function better({ comparison, thing, unit }: SearchRecord): ReturnType<Rule> {
+/** More budget for a search that found nothing, unless more has brought nothing before. */
+function firstExtension(record: SearchRecord): Action | null {
+  return record.extendedAt === null ? moreBudget(record) : null;
+}
+
+function better(record: SearchRecord): ReturnType<Rule> {
+  const { comparison, thing, unit } = record;
   if (comparison?.verdict !== 'better') return null;
   const standing =
     comparison.basis === 'heldout'
@@ -151,7 +183,7 @@ function better({ comparison, thing, unit }: SearchRecord): ReturnType<Rule> {
   return {
     code: 'better',
     sentence: `The new ${thing} is better on ${rowsOf(comparison, unit)}: ${rewardText(comparison.baseline)} became ${rewardText(comparison.winner)}.`,
-    facts: [standing, intervalOf(comparison)],
+    facts: [standing, intervalOf(comparison), ...aboutRows(record)],
     action: deploy('winner'),
   };
 }
@@ -167,15 +199,18 @@ function worse({ comparison, thing, unit }: SearchRecord): ReturnType<Rule> {
 }
 
 function noBetter(record: SearchRecord): ReturnType<Rule> {
-  const { comparison, thing, unit, isBaselineBest, baseline, stoppedBy, proposals } = record;
-  const all = proposalsOf(proposals);
+  const { comparison, thing, unit, isBaselineBest, baseline, evaluationRows, nothingLeft, proposals } = record;
   if (isBaselineBest) {
-    const tried = all === 0 ? 'none was written' : listed(proposalWords(proposals), reasonsShown);
+    const rows = evaluationRows === null ? '' : ` on ${counted(evaluationRows, `evaluation ${unit}`)}`;
+    const read: Action = { kind: 'read_rows', label: 'Read the wrong answers' };
+    const harder = nothingLeft === 'train_solved' ? moreRows(`Run again with more or harder ${unit}s`) : null;
+    const action = harder ?? firstExtension(record) ?? read;
+    const help = `Feedback that says what each wrong answer lacks helps most, then another proposer model or more ${unit}s.`;
     return {
       code: 'no_better',
-      sentence: `No better ${thing} was found: yours scores ${rewardText(baseline ?? 0)}.`,
-      facts: [`Of ${counted(all, 'proposal')}, ${tried}.`],
-      action: isBudgetEnd(stoppedBy) ? (moreBudget(record) ?? deploy('baseline')) : deploy('baseline'),
+      sentence: `No better ${thing} was found: yours scores ${rewardText(baseline ?? 0)}${rows}.`,
+      facts: [ofProposals(proposals), ...(action === read ? [help] : []), ...aboutRows(record)],
+      action,
     };
   }
   if (!comparison) return null;
@@ -203,9 +238,30 @@ function intervalOf({ interval: { low, high } }: Compared): string {
     : 'One row tells nothing of others.';
 }
 
+/** Rows that the search has used up, and those that it left alone. */
+function aboutRows({ comparison, isBaselineBest, heldoutRows, nothingLeft, unit }: SearchRecord): string[] {
+  const isUnseen = isBaselineBest && (heldoutRows ?? 0) > 0 && comparison?.basis !== 'heldout';
+  return [
+    ...(nothingLeft === 'train_solved'
+      ? [
+          `A candidate solves every train ${unit}, so more answers would change nothing: add ${unit}s that it gets wrong.`,
+        ]
+      : []),
+    ...(isUnseen
+      ? [`${counted(heldoutRows!, `held-out ${unit}`)} did not run and stay unseen: the baseline is the best.`]
+      : []),
+  ];
+}
+
+/** What became of the proposals, as a sentence. */
+function ofProposals(proposals: SearchRecord['proposals']): string {
+  const all = proposalsOf(proposals);
+  return all === 0
+    ? 'No proposal was written.'
+    : `Of ${counted(all, 'proposal')}, ${listed(proposalWords(proposals), reasonsShown)}.`;
+}
+
 /** A fact about the proposals, if there is room for it. */
 function withProposals(facts: readonly string[], { proposals }: SearchRecord): string[] {
-  const all = proposalsOf(proposals);
-  const ofProposals = all > 0 && `Of ${counted(all, 'proposal')}, ${listed(proposalWords(proposals), reasonsShown)}.`;
-  return [...facts, ...(ofProposals ? [ofProposals] : [])].slice(0, mostFacts);
+  return [...facts, ...(proposalsOf(proposals) > 0 ? [ofProposals(proposals)] : [])].slice(0, mostFacts);
 }

@@ -2,7 +2,6 @@
 import type { EventData } from '../../contracts/events/schema.js';
 import { candidateId } from '../jobs/ids.js';
 import { jobKinds, type JobKind } from '../jobs/kinds.js';
-import type { Unit } from '../jobs/unit.js';
 import type { Interval } from '../math/mean-interval.js';
 import type { SearchView } from '../search/protocol.js';
 import type { NewEvent } from './event.js';
@@ -35,12 +34,6 @@ export function signalIgnored(key: string, signal: string, reason: string): NewE
 
 export type JobFailure = EventData<'error'>;
 export type EndedAs = { status: 'completed' | 'cancelled' } | { status: 'failed'; error: JobFailure };
-
-/** What to do after a job that ended for this reason; null: nothing. */
-export function stopAdvice(unit: Unit, stoppedBy: string | null): string | null {
-  if (stoppedBy !== 'train_solved') return null;
-  return `Stopped by train_solved: the winner solves every train ${unit}, but not every evaluation ${unit}. To go on, create the job again with more or harder train ${unit}s.`;
-}
 
 type SearchResults = EventData<'job_complete'>;
 type EvaluationResults = EventData<'eval.policy.job.completed'>;

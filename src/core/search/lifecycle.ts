@@ -39,8 +39,8 @@ export interface SearchSteps<State extends SearchState> {
   keep(state: State, round: Round): State;
   /** By the name of the round. */
   after: { [Name in RoundOf<State>['name']]: AfterRound<State, PhaseOf<State, Name>> };
-  /** Begins the generation after the last one; null: the search would end at once. */
-  resume(state: State, decisions: Decision[]): State | null;
+  /** Begins the generation after the last one; done for another reason: the search would end at once. */
+  resume(state: State, decisions: Decision[]): State;
   view(state: State): SearchView;
 }
 
@@ -66,24 +66,26 @@ export function defineSearch<State extends SearchState>(steps: SearchSteps<State
     const kept = phase.name === 'heldout' ? after : steps.keep(after, round);
     const advance = steps.after[phase.name as RoundOf<State>['name']] as AfterRound<State, Round>;
     const advanced = advance(kept, after.phase, decisions, answers);
-    const goesOn = phase.name === 'heldout' && 'isExtended' in phase && isDone(advanced);
-    return (goesOn && steps.resume(advanced, decisions)) || advanced;
+    const goesOn = phase.name === 'heldout' && 'isExtended' in phase && isDone(advanced.phase);
+    return goesOn ? steps.resume(advanced, decisions) : advanced;
   };
   const apply = (state: State, response: SearchResponse): Step<State> => {
     const decisions: Decision[] = [];
     const after = fold(state, response, decisions);
     return { state: warnOfBudget(after, decisions), decisions };
   };
-  const extend = (before: State, limits: Partial<SearchLimits>): Step<State> | null => {
+  const extend = (before: State, limits: Partial<SearchLimits>): Step<State> | { endsBy: string } => {
     const decisions: Decision[] = [];
-    // Patience counts from here on.
-    const state: State = { ...before, config: { ...before.config, ...limits }, budgetWarned: false, quiet: 0 };
+    // Patience and progress count from here on.
+    const anew = { budgetWarned: false, quiet: 0, extendedAt: before.history.length };
+    const state: State = { ...before, config: { ...before.config, ...limits }, ...anew };
     const { phase }: SearchState = state;
-    if (phase.name === 'failed') return null;
+    if (phase.name === 'failed') return { endsBy: (phase as Extract<EndPhase, { name: 'failed' }>).code };
     if (phase.name === 'heldout') return { state: { ...state, phase: { ...phase, isExtended: true } }, decisions };
     if (phase.name !== 'done') return { state, decisions };
     const after = steps.resume(state, decisions);
-    return after && !isDone(after) ? { state: warnOfBudget(after, decisions), decisions } : null;
+    const { phase: resumed }: SearchState = after;
+    return isDone(resumed) ? { endsBy: resumed.stoppedBy } : { state: warnOfBudget(after, decisions), decisions };
   };
   const give = (state: State, id: string): State | null => {
     const { phase, given = [] }: SearchState = state;
@@ -93,7 +95,7 @@ export function defineSearch<State extends SearchState>(steps: SearchSteps<State
   return { next, apply, give, extend, view: (state) => steps.view(state) };
 }
 
-function isDone({ phase }: SearchState): boolean {
+function isDone(phase: SearchState['phase']): phase is Extract<EndPhase, { name: 'done' }> {
   return phase.name === 'done';
 }
 

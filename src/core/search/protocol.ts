@@ -264,10 +264,14 @@ export interface SearchView {
   estimate?: { candidate: number; reward: number; low: number; high: number } | null;
   /** Standard deviation of equal rollouts, and its degrees of freedom; null: none was repeated. */
   noise?: { sd: number; comparisons: number } | null;
-  /** Rollouts of one evaluation. */
   evaluationRollouts?: number;
   /** The winner against the baseline; null before the end. */
   verdict?: SearchVerdict | null;
+  /** Why an ended search would end again at once, however large its limits; null: it would go on. */
+  nothingLeft?: StoppedBy | null;
+  extendedAt?: number;
+  evaluationSeeds: number;
+  heldoutSeeds: number;
   candidates: CandidateSummary[];
   /** The tests that are running; absent: none, or over live traffic without instances. */
   tests?: CandidateTest[];
@@ -276,11 +280,7 @@ export interface SearchView {
 }
 
 /** The limits of a search that can be raised while its state is kept. */
-export interface SearchLimits {
-  maxRollouts: number | null;
-  generations: number;
-  trials: number | null;
-}
+export type SearchLimits = Record<'maxRollouts' | 'trials', number | null> & { generations: number };
 
 /** A state, and the decisions that led to it. */
 export interface Step<State> {
@@ -294,7 +294,7 @@ export interface SearchAlgorithm<State> {
   apply(state: State, answers: SearchResponse): Step<State>;
   /** Takes a person's prompt, to be tested after the current tests; null: the search is ending. */
   give(state: State, id: string): State | null;
-  /** Goes on with other limits, also after the end; null: the search would end at once. */
-  extend(state: State, limits: Partial<SearchLimits>): Step<State> | null;
+  /** Goes on with other limits, also after the end; `endsBy`: why the search would end at once. */
+  extend(state: State, limits: Partial<SearchLimits>): Step<State> | { endsBy: string };
   view(state: State): SearchView;
 }

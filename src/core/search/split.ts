@@ -13,6 +13,7 @@
 import { groupBy } from '../../util/group.js';
 import { rowsForTenth } from '../math/least-shown.js';
 import { nextUint32, seedRng, shuffle, type Rng } from '../math/random.js';
+import { rowsInAll } from '../math/words.js';
 import { searchLimits } from './config.js';
 
 /** Indices in ascending order. */
@@ -86,6 +87,17 @@ export function splitSeeds(
 
 function usualHeldout(count: number): number {
   return Math.round(Math.max(count / 5, Math.min(count / 3, rowsForTenth)));
+}
+
+/** What a request's own number of held-out rows leaves for the search, where that is too little. */
+export function heldoutWarning({ train, evaluation, heldout }: SeedSplit): string[] {
+  const rows = train.length + evaluation.length + heldout.length;
+  const usual = usualHeldout(rows);
+  if (Math.min(train.length, evaluation.length) >= minSeeds.apart || heldout.length <= usual) return [];
+  const left = `${train.length} train rows, to learn from, and ${evaluation.length} evaluation rows, to choose by`;
+  return [
+    `Holding out ${heldout.length} of ${rows} rows leaves ${left}: too few to find a better prompt. Hold out ${usual}, or give more rows: ${heldout.length} held-out rows take about ${rowsInAll(heldout.length)} in all.`,
+  ];
 }
 
 /** The first groups with at least `size` indices, cut to `most` indices; leaves `left` groups. */

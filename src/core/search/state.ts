@@ -57,6 +57,8 @@ export interface SearchState {
   history: number[];
   /** Generations in a row without progress. */
   quiet: number;
+  /** Generations on record when limits were last raised; absent: never. */
+  extendedAt?: number;
   rng: Rng;
   proposer: ProposerRecord;
   /** Prompts of people that wait for their test; absent: none. */

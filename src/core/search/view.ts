@@ -3,7 +3,7 @@ import { conclusionOf, rowsToDecide, sampleOf, testPaired, type Sample, type Tes
 import { forUnseenRows, type RewardEstimate } from './reward-model.js';
 import { remainingRollouts } from './budget.js';
 import { evaluationRollouts } from './config.js';
-import type { CandidateTest, SearchVerdict, SearchView } from './protocol.js';
+import type { CandidateTest, SearchVerdict, SearchView, StoppedBy } from './protocol.js';
 import { noiseOf, type Results } from './results.js';
 import { phaseOf } from './round.js';
 import type { RatedCandidate, SearchState, SeededState } from './state.js';
@@ -18,6 +18,7 @@ interface ViewParts {
   tests?: CandidateTest[];
   /** Called at the end of the search. */
   verdict: () => SearchVerdict | null;
+  nothingLeft?: () => StoppedBy | null;
 }
 
 /** At the end `rolloutsPlanned` equals `rolloutsCompleted`. */
@@ -40,6 +41,10 @@ export function searchView(state: SearchState, parts: ViewParts): SearchView {
     estimate: parts.estimate,
     noise: parts.noise,
     verdict: phase.name === 'done' ? parts.verdict() : null,
+    nothingLeft: (phase.name === 'done' && parts.nothingLeft?.()) || null,
+    ...(state.extendedAt !== undefined && { extendedAt: state.extendedAt }),
+    evaluationSeeds: config.evaluationSeeds.length,
+    heldoutSeeds: config.heldoutSeeds.length,
     phase: phaseOf(state),
   };
 }

@@ -30,7 +30,7 @@ const rowCauses = [
 ] as const satisfies readonly RowCause[];
 
 const proposalCauses = ['duplicate', 'too_long', 'unusable', 'failed'] as const satisfies readonly ProposalCause[];
-const actionKinds = ['extend', 'deploy', 'new_run', 'more_rows'] as const satisfies readonly ActionKind[];
+const actionKinds = ['extend', 'deploy', 'new_run', 'more_rows', 'read_rows'] as const satisfies readonly ActionKind[];
 const limits = ['max_rollouts', 'max_cost_usd', 'max_minutes'] as const satisfies readonly ExtensionLimit[];
 
 const cut = 'cut at 300 characters';

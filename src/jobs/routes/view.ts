@@ -4,7 +4,7 @@ import type { concurrencySchema, jobFields, keyView as keySchema, usageSchema } 
 import type { phaseSchema } from '../../contracts/phase.js';
 import type { costBudgetSchema } from '../../contracts/search.js';
 import type { rowsViewSchema } from '../../datasets/contract/rows.js';
-import { stopAdvice } from '../../core/events/jobs.js';
+import { stopAdvice } from '../../core/jobs/endings.js';
 import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { unitOf, type UnitSource } from '../../core/jobs/unit.js';
 import type { TaskRows } from '../../core/jobs/spec.js';

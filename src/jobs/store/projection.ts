@@ -3,7 +3,7 @@ import type { CheckedPart, CheckupFindings } from '../../core/checkups/steps.js'
 import type { Side } from '../../core/migrations/steps.js';
 import type { Judged } from '../../core/migrations/verdict.js';
 import type { Interval } from '../../core/math/mean-interval.js';
-import type { SearchPhase, SearchVerdict } from '../../core/search/protocol.js';
+import type { SearchPhase, SearchVerdict, StoppedBy } from '../../core/search/protocol.js';
 
 /** The recorded progress of an evaluation. */
 export interface EvaluationProjection {
@@ -28,6 +28,12 @@ export interface SessionProjection {
   /** The number of rollouts in an evaluation's mean. */
   evaluationRollouts?: number;
   verdict?: SearchVerdict | null;
+  /** Why larger limits would change nothing; null: they would, or the search goes on. */
+  nothingLeft?: StoppedBy | null;
+  /** Generations on record when limits were last raised; absent: never. */
+  extendedAt?: number;
+  evaluationSeeds?: number;
+  heldoutSeeds?: number;
   /** null: the search has ended. */
   phase?: SearchPhase | null;
   /** The container marks the components as spans. */

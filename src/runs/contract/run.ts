@@ -82,6 +82,10 @@ export const runSchema = z
     scorer: z.string().nullable().describe('The type of the scorer or verifier; null: the container scores.'),
     baseline_reward: z.number().nullable().describe('Of a search: the first measured reward. null: none yet.'),
     best_reward: z.number().nullable().describe('The best measured reward of a search; the mean of an evaluation.'),
+    best_is_baseline: z
+      .boolean()
+      .nullable()
+      .describe('Whether no better prompt is known; null: no search, or no reward yet.'),
     verdict: outcome.verdict,
     comparison: outcome.comparison,
     comparable_key: z

@@ -8,7 +8,15 @@ import type { ListedRun } from '../store/runs.js';
 type Run = z.output<typeof runSchema>;
 type OfKind = Pick<
   Run,
-  'algorithm' | 'models' | 'scorer' | 'baseline_reward' | 'best_reward' | 'verdict' | 'comparison' | 'progress'
+  | 'algorithm'
+  | 'models'
+  | 'scorer'
+  | 'baseline_reward'
+  | 'best_reward'
+  | 'best_is_baseline'
+  | 'verdict'
+  | 'comparison'
+  | 'progress'
 >;
 
 /** A run in a list. */
@@ -48,6 +56,7 @@ function evaluationView({ spec, meanReward, numSeeds, rolloutsCompleted }: Liste
     scorer: spec.rows?.scorer.type ?? null,
     baseline_reward: null,
     best_reward: meanReward,
+    best_is_baseline: null,
     verdict: null,
     comparison: null,
     progress: { done: rolloutsCompleted, total: numSeeds },
@@ -67,11 +76,12 @@ function graphView(job: JobRow<GraphHead>): OfKind {
 function searchView(job: JobRow<SessionHead> | JobRow<GraphHead>) {
   const { verdict, comparison } = outcomeView(job);
   const { algorithm, maxRollouts } = job.spec.search;
-  const [first] = job.projection.history ?? [];
+  const { history: [first] = [], bestCandidateId: best = null, baselineCandidateId: baseline } = job.projection;
   return {
     algorithm,
     baseline_reward: first?.generation === 0 ? first.bestReward : null,
     best_reward: bestView(job).best_reward,
+    best_is_baseline: best === null ? null : best === baseline,
     verdict,
     comparison,
     progress: { done: job.rolloutsCompleted, total: maxRollouts },

@@ -8,9 +8,15 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createGepa } from '../../../src/core/algorithms/gepa/state.js';
+import { createGepa, type GepaState } from '../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../src/core/algorithms/gepa.js';
-import type { Decision, RolloutRequest, SearchAlgorithm, SearchLimits } from '../../../src/core/search/protocol.js';
+import type {
+  Decision,
+  RolloutRequest,
+  SearchAlgorithm,
+  SearchLimits,
+  Step,
+} from '../../../src/core/search/protocol.js';
 import { pureRuns } from '../../support/runs.js';
 import { casesOf, of, worldOf, type Case } from './gepa/cases.js';
 import { config, drive, driveSearch, scoring, type Run, type World } from './gepa/driver.js';
@@ -29,7 +35,8 @@ function extended<State>(
   world: World,
   limits: Partial<SearchLimits>,
 ): Extended<State> {
-  const step = search.extend(first.state, limits);
+  const found = search.extend(first.state, limits);
+  const step = 'endsBy' in found ? null : found;
   const rest = step && driveSearch(search, step.state, world);
   return {
     first,
@@ -124,26 +131,50 @@ describe('an extended GEPA search', () => {
     let held = createGepa(given);
     for (const { after } of drive(given, failing).turns) if (after.phase.name === 'heldout') held = after;
     expect(held.phase.name).toBe('heldout');
-    const { state } = gepa.extend(held, { generations: 3 })!;
+    const { state } = gepa.extend(held, { generations: 3 }) as Step<GepaState>;
     const { state: end } = drive(state, failing);
     expect(end).toMatchObject({ generation: 3, phase: { name: 'done', stoppedBy: 'generations' } });
     // Without more generations it only finishes the comparison.
-    expect(drive(gepa.extend(held, {})!.state, failing).state.generation).toBe(1);
+    expect(drive((gepa.extend(held, {}) as Step<GepaState>).state, failing).state.generation).toBe(1);
   });
 
   test('is refused where it would end at once: no limit raised, all solved, target reached', () => {
     const { state } = drive(config({ generations: 1 }), failing);
-    expect(gepa.extend(state, {})).toBeNull();
-    expect(gepa.extend(state, { generations: 2 })).not.toBeNull();
+    expect(gepa.extend(state, {})).toEqual({ endsBy: 'generations' });
+    expect(gepa.extend(state, { generations: 2 })).toHaveProperty('state');
     const solved = drive(
       config(),
       scoring(() => 1),
     );
     expect(solved.end).toEqual({ kind: 'done', stoppedBy: 'solved' });
-    expect(gepa.extend(solved.state, { generations: 20 })).toBeNull();
+    expect(gepa.extend(solved.state, { generations: 20 })).toEqual({ endsBy: 'solved' });
     const reached = drive(config({ targetReward: 0.1 }), failing);
     expect(reached.end).toEqual({ kind: 'done', stoppedBy: 'target_reward' });
-    expect(gepa.extend(reached.state, { generations: 20 })).toBeNull();
+    expect(gepa.extend(reached.state, { generations: 20 })).toEqual({ endsBy: 'target_reward' });
+  });
+
+  test('is refused with any limits exactly where nothing is left, for the same reason', () => {
+    let [over, open] = [0, 0];
+    fc.assert(
+      fc.property(casesOf(true), (given) => {
+        const { state, end } = drive(given.config, worldOf(given));
+        if (end.kind === 'failed') return;
+        const { nothingLeft } = gepa.view(state);
+        const found = gepa.extend(state, { maxRollouts: 1_000_000, generations: 1_000_000, trials: 1_000_000 });
+        if (nothingLeft === null) open += 1;
+        else over += 1;
+        expect('endsBy' in found ? found.endsBy : null).toBe(nothingLeft);
+      }),
+      { numRuns: pureRuns(100) },
+    );
+    expect(Math.min(over, open)).toBeGreaterThan(5);
+  });
+
+  test('knows how much was on record when its limits were raised', () => {
+    const first = drive(config({ generations: 2 }), failing);
+    const { rest } = extended(gepa, first, failing, { generations: 4 });
+    expect(gepa.view(first.state).extendedAt).toBeUndefined();
+    expect(gepa.view(rest!.state).extendedAt).toBe(first.state.history.length);
   });
 
   test('has its patience anew', () => {

@@ -33,7 +33,11 @@ describe('each case has its code and its action', () => {
     ['budget_ended', 'extend', { stoppedBy: 'max_rollouts', history: [0.4, 0.4, 0.4, 0.8] }],
     ['better', 'deploy', {}],
     ['worse', null, { best: 0.42, comparison: compared({ verdict: 'worse', winner: 0.35, difference: -0.05 }) }],
-    ['no_better', 'deploy', ofBaseline],
+    ['no_better', 'read_rows', ofBaseline],
+    ['no_better', 'more_rows', { ...ofBaseline, stoppedBy: 'max_rollouts', nothingLeft: 'train_solved' }],
+    ['no_better', 'extend', { ...ofBaseline, stoppedBy: 'max_rollouts' }],
+    ['no_better', 'read_rows', { ...ofBaseline, stoppedBy: 'max_rollouts', extendedAt: 2 }],
+    ['too_few_rows', 'more_rows', { ...ofBaseline, evaluationRows: 8 }],
   ])('%s: %s', (code, kind, fields) => {
     const found = diagnoseSearch(search(fields))!;
     expect([found.code, found.action?.kind ?? null]).toEqual([code, kind]);
@@ -46,6 +50,26 @@ test('an extension names its limit, the new total and the price of the differenc
   expect(action!.label).toMatch(/\b200 answers\b.*\$0\.06/);
   const graph = diagnoseSearch(search({ stoppedBy: 'max_rollouts', history: [0.4, 0.4, 0.8], isExtendable: false }))!;
   expect(graph.action).toMatchObject({ kind: 'new_run', label: expect.stringMatching(/\b600 answers/) });
+});
+
+describe('a search whose budget ended was still improving', () => {
+  const late = { stoppedBy: 'max_rollouts', history: [0.4, 0.4, 0.4, 0.8] };
+  test.each<[string, DiagnosisCode, Partial<SearchRecord>]>([
+    ['with a winner of the last generations', 'budget_ended', { bestGeneration: 3 }],
+    ['not with an early winner that was evaluated at the end', 'better', { bestGeneration: 1 }],
+    ['not if the last extension brought nothing', 'better', { bestGeneration: 3, extendedAt: 4 }],
+    ['also since the last extension', 'budget_ended', { bestGeneration: 3, extendedAt: 3 }],
+    ['not if nothing is left to try', 'better', { nothingLeft: 'train_solved' }],
+  ])('%s', (_, code, fields) => {
+    const found = diagnoseSearch(search({ ...late, ...fields }))!;
+    expect([found.code, found.action!.kind]).toEqual([code, code === 'better' ? 'deploy' : 'extend']);
+  });
+});
+
+test('held-out rows that did not run are named', () => {
+  const { facts } = diagnoseSearch(search({ ...ofBaseline, comparison: compared({ basis: 'evaluation' }) }))!;
+  expect(facts.some((fact) => /^12 held-out rows did not run/.test(fact))).toBe(true);
+  expect(diagnoseSearch(search())!.facts.join()).not.toMatch(/did not run/);
 });
 
 test.each([
@@ -120,7 +144,12 @@ const anySearch: fc.Arbitrary<SearchRecord> = fc
       ),
     }),
     stoppedBy: maybe(fc.constantFrom('max_rollouts', 'max_cost_usd', 'max_minutes', 'generations', 'cancelled')),
+    nothingLeft: maybe(fc.constantFrom('train_solved', 'solved', 'generations')),
     history: fc.array(reward, { maxLength: 9 }),
+    bestGeneration: maybe(fc.nat(9)),
+    extendedAt: maybe(fc.nat(9)),
+    evaluationRows: maybe(fc.integer({ min: 1, max: 50 })),
+    heldoutRows: maybe(fc.nat(50)),
     rollouts: count,
     limits: fc.record({
       max_rollouts: maybe(count),
@@ -183,6 +212,7 @@ describe('of any search', () => {
         expect(limit).toBe(record.stoppedBy);
         expect(to).toBeGreaterThan(record.limits[limit]!);
         expect(record.isExtendable).toBe(true);
+        expect(record.nothingLeft).toBeNull();
       }),
     );
   });

@@ -13,7 +13,14 @@ const dataset = { rows, input: 'text', expected: 'label' };
 const policy = { provider: 'local', model: 'local' };
 const gepa = { population_size: 1, generations: 2 };
 const prompt = (...contents: string[]) => ({ messages: contents.map((content) => ({ role: 'user', content })) });
-const fields = { algorithm: 'gepa', dataset, scorer: 'exact', policy, gepa, initial_prompt: prompt('Answer.') };
+const fields = {
+  algorithm: 'gepa',
+  dataset,
+  scorer: 'exact',
+  policy,
+  gepa,
+  initial_prompt: prompt('Answer a, b or other.'),
+};
 
 const createSession = (more: object = {}, key = http.key, query = '') =>
   http.call(
@@ -91,6 +98,51 @@ describe('a session on a data set', () => {
     expect(named.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
       '/policy_optimization/heldout_rows',
     ]);
+  });
+
+  test('warns before the start of held-out rows that leave too few for the search', async () => {
+    const warned = async (more: object) => {
+      const { status, body } = await createSession(
+        { ...more, initial_prompt: prompt('a or b') },
+        http.key,
+        '?dry_run=true',
+      );
+      expect(status).toBe(200);
+      return ((body.warnings ?? []) as string[]).filter((warning) => warning.startsWith('Holding out'));
+    };
+    expect(await warned({})).toEqual([]);
+    expect(await warned({ heldout_rows: 13 })).toEqual([]);
+    expect(await warned({ heldout_rows: 25 })).toEqual([
+      expect.stringMatching(/\b9 train.*\b6 evaluation.*\b75 in all/),
+    ]);
+  });
+
+  test.each([
+    ['Answer.', /none of the 2 labels.*"label" \(b, a\)/],
+    ['Answer b, or something else.', /does not name 1 of the 2 labels.*\(a\)/],
+    ['Answer a or b.', null],
+  ])('warns before the start of labels that "%s" does not name', async (content, wanted) => {
+    const { body } = await createSession({ initial_prompt: prompt(content) }, http.key, '?dry_run=true');
+    const { body: evaluation } = await createEvaluation({ candidate: prompt(`${content} {{text}}`) });
+    for (const warnings of [body.warnings ?? [], evaluation.warnings ?? []] as string[][])
+      expect(warnings.filter((warning) => warning.includes('labels in'))).toEqual(
+        wanted === null ? [] : [expect.stringMatching(wanted)],
+      );
+  });
+
+  test('is silent about labels that stand in the inputs, and about numbers', async () => {
+    const of = async (more: object) =>
+      (((await createSession(more, http.key, '?dry_run=true')).body.warnings ?? []) as string[]).filter((warning) =>
+        warning.includes('labels in'),
+      );
+    const labelled = (text: (label: string) => string, labels: unknown[]) => ({
+      dataset: {
+        ...dataset,
+        rows: rows.map((_, row) => ({ text: text(String(labels[row % 2])) + ` ${row}`, label: labels[row % 2] })),
+      },
+    });
+    expect(await of(labelled((label) => `is it ${label}`, ['yes', 'no']))).toEqual([]);
+    expect(await of(labelled(() => 'rate', [1, 2]))).toEqual([]);
   });
 
   test('refuses a baseline that is longer than the longest prompt', async () => {

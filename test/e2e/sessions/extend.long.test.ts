@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gate } from '../../support/gate.js';
 import {
   command,
@@ -9,6 +11,7 @@ import {
   resultsOf,
   type Session,
 } from '../../support/jobs-over-http.js';
+import { sampleOf } from '../../../src/cli/task/sample.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
 import { startRowsWorld } from '../../support/worlds/rows.js';
@@ -40,7 +43,14 @@ const create = (fields: object, rows = 48) =>
 interface Answer {
   status: number;
   headers: Headers;
-  body: { run: number; workflow_id: string; code: string; errors: { pointer: string }[]; current_status: string };
+  body: {
+    run: number;
+    workflow_id: string;
+    code: string;
+    detail: string;
+    errors: { pointer: string }[];
+    current_status: string;
+  };
 }
 
 async function extend(id: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> {
@@ -237,6 +247,40 @@ test('refuses limits that are not raised or do not exist, and a search with noth
   expect((await extend(id)).body.code).toBe('nothing_to_extend');
   await on.service.query('delete from search_states where job_id = $1', [id]);
   expect((await extend(id, { generations: 2 })).body.code).toBe('not_extendable');
+});
+
+describe('the sample, whose train rows are all right when its budget ends', () => {
+  const { rows, prompt } = sampleOf(
+    readFileSync(join(import.meta.dirname, '../../../examples/intents/data.jsonl'), 'utf8'),
+  );
+
+  test('is not told to go on, and learns why it cannot', async () => {
+    const id = await create({
+      dataset: {
+        rows: rows
+          .trim()
+          .split('\n')
+          .map((row) => JSON.parse(row) as object),
+        input: 'text',
+        expected: 'label',
+      },
+      scorer: 'exact',
+      initial_prompt: { messages: [{ role: 'system', content: prompt.trim() }] },
+      policy: { provider: 'local', model: 'local' },
+      proposer: { provider: 'local', model: 'local' },
+      gepa: { population_size: 2, generations: 200 },
+      budget: { max_rollouts: 300 },
+    });
+    expect(await ended<Session>(on.service, id)).toMatchObject({ stopped_by: 'max_rollouts' });
+    const { nothing_left, diagnosis } = await resultsOf(on.service, id);
+    expect(nothing_left).toBe('train_solved');
+    expect(diagnosis).toMatchObject({ code: 'better', action: { kind: 'deploy' } });
+    for (const max_rollouts of [450, 2_000]) {
+      const { status, body } = await extend(id, { max_rollouts });
+      expect([status, body.code]).toEqual([409, 'nothing_to_extend']);
+      expect(body.detail).toMatch(/train row.*rows\.$/);
+    }
+  });
 });
 
 test('a session whose workflow was terminated goes on from its step log, on the path of a whole one', async () => {

@@ -39,9 +39,16 @@ export function Actions({ job, onDone }: { job: GraphJob; onDone: () => Promise<
           },
         ];
   const isWinner = verdict === 'better' && !best?.is_baseline;
-  const [primary, ...plain] = isOpen ? [commandOf(status, command)] : isWinner ? [...found, again] : [again, ...found];
+  const [deploy, ...download] = found;
+  const isBeside = deploy !== undefined && !best?.is_baseline;
+  const [primary, ...plain] = isOpen
+    ? [commandOf(status, command)]
+    : isWinner
+      ? [...found, again]
+      : [again, ...(isBeside ? [deploy] : []), ...download];
   const more = [
     ...(isOpen ? [...found, again] : []),
+    ...(!isOpen && deploy !== undefined && best?.is_baseline && job.best_reward !== 0 ? [deploy] : []),
     cloneAction('graph job', job, clone),
     { label: 'Edit', title: 'Name, tags and notes', open: () => setLabelling(true) },
     archiveAction('graph job', job, (archived) => update({ archived })),

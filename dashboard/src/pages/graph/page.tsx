@@ -1,7 +1,7 @@
 import { useEventFold, useEventLog, type EventLog } from '../../data/event-log.js';
 import { useResource } from '../../data/resource.js';
 import { count, words } from '../../util/format.js';
-import { link, route } from '../../util/router.js';
+import { here, link, route } from '../../util/router.js';
 import { Loading, Problem } from '../../ui/basics.js';
 import { EventList } from '../../ui/events/list.js';
 import { currentTab, TabPanel, Tabs } from '../../ui/tabs.js';
@@ -124,9 +124,11 @@ function Overview({ job, log }: { job: GraphJob; log: EventLog }) {
 function GraphButton({ job }: { job: GraphJob }) {
   const { action } = job.diagnosis ?? {};
   if (!action) return null;
-  if (action.kind !== 'deploy') return <p>Next: {action.label}.</p>;
+  if (action.kind !== 'deploy' && action.kind !== 'read_rows') return <p>Next: {action.label}.</p>;
+  const href =
+    action.kind === 'deploy' ? link(['deployments'], { source: job.job_id }) : here({ tab: 'rows', group: 'failing' });
   return (
-    <a class="button" href={link(['deployments'], { source: job.job_id })}>
+    <a class="button" href={href}>
       {action.label}
     </a>
   );

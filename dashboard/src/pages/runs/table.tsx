@@ -182,7 +182,8 @@ function ShortId({ id }: { id: string }) {
 }
 
 /** The verdict of an ended search; else the status. */
-function Verdict({ run: { status, verdict } }: { run: Run }) {
+function Verdict({ run: { status, verdict, best_is_baseline: isBaseline } }: { run: Run }) {
+  if (status === 'completed' && isBaseline) return <Badge status="inconclusive" text="no better prompt" />;
   return <Badge status={status === 'completed' && verdict ? verdict : status} />;
 }
 

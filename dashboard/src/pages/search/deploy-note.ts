@@ -10,6 +10,6 @@ export function deployNote({ verdict, comparison, best_candidate: best }: Found)
   if (verdict === 'worse') return 'The winner is worse than the baseline: better not deploy it.';
   if (verdict === 'inconclusive') return 'The winner is not shown to be better than the baseline.';
   return comparison.basis === 'heldout'
-    ? 'Ready to deploy: better on rows that the search never saw.'
+    ? 'Better on rows that the search never saw.'
     : 'Better on the rows that chose it: other rows may say less.';
 }

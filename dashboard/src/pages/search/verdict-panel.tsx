@@ -36,6 +36,11 @@ export function VerdictPanel({ status, results }: { status: Status; results: Res
           )}
         </>
       )}
+      {comparison?.basis === 'evaluation' && isBaseline && (
+        <p class="quiet">
+          Nothing was compared with the baseline, as it is the best. Held-out rows did not run: they stay unseen.
+        </p>
+      )}
       {comparison && !isBaseline && (
         <>
           <IntervalBar label="Winner minus baseline" value={comparison.difference} {...comparison.interval} />

@@ -1,5 +1,5 @@
 /** The result of a search in words. */
-import { signed } from '../../../../src/core/math/words.js';
+import { signed, tenthWords } from '../../../../src/core/math/words.js';
 import { count, reward } from '../../util/format.js';
 import type { Answer } from '../../../../src/client/index.js';
 import type { Results } from '../../data/search.js';
@@ -52,7 +52,7 @@ export function plannedWords({ basis, seeds, least_difference: least, seeds_for_
     least === null
       ? `${rows} show no difference, however large.`
       : `${rows} show a difference above ${least.toFixed(2)}.`;
-  return seeds >= enough ? shows : `${shows} To show 0.1, hold out ${count(enough)}.`;
+  return seeds >= enough ? shows : `${shows} A difference of ${tenthWords(enough)}.`;
 }
 
 /** What would decide an inconclusive comparison; empty: it is decided, or nothing would. */
@@ -91,8 +91,8 @@ const reasons: Record<string, string> = {
   spend_quota_exceeded: "The day's quota of spend is used up.",
   target_reward: 'The best reward has reached the target.',
   patience: 'No generation of the last ones brought a better candidate.',
-  solved: 'The winner solves every train row and every evaluation row.',
-  train_solved: 'The winner solves every train row, but not every evaluation row. Add train rows to go on.',
+  solved: 'Every train row and every evaluation row is solved.',
+  train_solved: 'A candidate solves every train row, so nothing is left to learn from. Add train rows to go on.',
   reward_stop: 'A reward with “stop” ended it.',
   cancelled: 'It was cancelled.',
   timeout: 'It took too long.',

@@ -7,7 +7,7 @@ import { archiveAction, cancelAction, cloneAction, editAndRun } from '../job/act
 import { LabelsDialog, type Labels } from '../job/labels.js';
 import { deployNote } from '../search/deploy-note.js';
 import { isActive } from '../../data/job.js';
-import { actionsOf, primaryOf, type Action } from './admitted.js';
+import { actionsAfter, primaryOf, type Action } from './admitted.js';
 import type { DialogProps } from './dialogs/props.js';
 import { ExtendDialog, extensionOf } from './dialogs/extend.js';
 import { HintDialog } from './dialogs/hint.js';
@@ -31,11 +31,12 @@ const mostBeside = 2;
 export function Actions({ session, results, onDone }: Props) {
   const [opened, setOpened] = useState<WithDialog | null>(null);
   const known = knownActions({ session, onDone, ask: setOpened });
-  const admitted = [...actionsOf(session)];
+  const admitted = [...actionsAfter(session, results)];
   const primary = primaryOf(session, results);
   const isOver = !isActive(session.status);
   const plain = beside[isOver ? 'over' : 'open']
     .filter((action) => action !== primary && admitted.includes(action))
+    .filter((action) => action !== 'deploy' || !isBaselineBest(session))
     .slice(0, mostBeside);
   const more = admitted.filter((action) => action !== primary && !plain.includes(action));
   const Opened = opened !== null && opened !== 'extend' && dialogs[opened];
@@ -62,17 +63,19 @@ function knownActions(of: {
   ask: (dialog: WithDialog) => void;
 }): Record<Action, PageAction> {
   const { session, onDone, ask } = of;
-  const { session_id: id, job_id: jobId, lever_summary: levers } = session;
+  const { session_id: id, job_id: jobId } = session;
   const path = { session_id: id };
   const call = (name: 'resumeSession' | 'pauseSession' | 'cancelSession') => () =>
     client.value.request(name, { path, body: null }).then(onDone);
   const clone = async () => go(pageOf((await client.value.request('cloneSession', { path, body: null })).session_id));
   const archive = (archived: boolean) =>
     client.value.request('updateSession', { path, body: { archived } }).then(onDone);
-  const isBaseline = levers.best_candidate_id !== null && levers.best_candidate_id === levers.baseline_candidate_id;
   const best = isActive(session.status) ? 'best' : 'winner';
   return {
-    deploy: { label: `Deploy the ${isBaseline ? 'baseline' : best}`, href: link(['deployments'], { source: id }) },
+    deploy: {
+      label: `Deploy the ${isBaselineBest(session) ? 'baseline' : best}`,
+      href: link(['deployments'], { source: id }),
+    },
     resume: { label: 'Resume', run: call('resumeSession') },
     pause: { label: 'Pause', run: call('pauseSession') },
     suggest: { label: 'Try my prompt', open: () => ask('suggest') },
@@ -96,6 +99,12 @@ function knownActions(of: {
       call('cancelSession'),
     ),
   };
+}
+
+function isBaselineBest({
+  lever_summary: { best_candidate_id: best, baseline_candidate_id: baseline },
+}: Session): boolean {
+  return best !== null && best === baseline;
 }
 
 function SessionLabels({ session, onDone, onClose }: DialogProps) {

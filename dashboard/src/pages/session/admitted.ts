@@ -44,6 +44,18 @@ export function actionsOf(
 
 type Found = Pick<Results, 'verdict' | 'best_candidate' | 'diagnosis'>;
 
+/** Those that what was found leaves: an answer that is always wrong is not deployed, no end extended. */
+export function actionsAfter(
+  session: Parameters<typeof actionsOf>[0],
+  found: Pick<Results, 'diagnosis' | 'nothing_left' | 'best_reward'> | undefined,
+): ReadonlySet<Action> {
+  const admitted = new Set(actionsOf(session));
+  if (!found || isActive(session.status)) return admitted;
+  if (found.diagnosis?.code === 'all_wrong' || found.best_reward === 0) admitted.delete('deploy');
+  if (found.nothing_left !== null) admitted.delete('extend');
+  return admitted;
+}
+
 /** The one action that the state asks for; null: none, or the button of the diagnosis is it. */
 export function primaryOf(
   session: Parameters<typeof actionsOf>[0] & Pick<Session, 'dataset'>,
@@ -53,9 +65,9 @@ export function primaryOf(
   if (status === 'running') return 'pause';
   if (status === 'paused') return 'resume';
   if (isActive(status) || !found) return null;
-  if (found.verdict === 'better' && !found.best_candidate?.is_baseline) return 'deploy';
   const advised = found.diagnosis?.action?.kind;
-  if (advised === 'extend' && actionsOf(session).has('extend')) return 'extend';
-  const isInCard = (advised === 'new_run' || advised === 'more_rows') && session.dataset !== undefined;
-  return isInCard ? null : 'again';
+  if ((advised === 'extend' || advised === 'deploy') && actionsOf(session).has(advised)) return advised;
+  if (advised === 'read_rows') return null;
+  if ((advised === 'new_run' || advised === 'more_rows') && session.dataset !== undefined) return null;
+  return found.verdict === 'better' && !found.best_candidate?.is_baseline ? 'deploy' : 'again';
 }

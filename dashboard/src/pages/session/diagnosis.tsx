@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Diagnosis } from '../../data/diagnosis.js';
 import type { Results, Session } from '../../data/session/types.js';
-import { link } from '../../util/router.js';
+import { here, link } from '../../util/router.js';
 import { ActionButton } from '../../ui/basics.js';
 import { DiagnosisPanel } from '../job/diagnosis-panel.js';
 import type { PromptMessage } from '../new/form/draft.js';
@@ -61,6 +61,12 @@ function buttonOf(of: {
     case 'deploy':
       return (
         <a class="button" href={link(['deployments'], { source: session.session_id })}>
+          {label}
+        </a>
+      );
+    case 'read_rows':
+      return (
+        <a class={`button button-${look}`} href={here({ tab: 'rows', group: 'failing' })}>
           {label}
         </a>
       );

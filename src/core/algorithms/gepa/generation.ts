@@ -12,7 +12,7 @@ import { isSolved } from '../../math/rewards.js';
 import type { Pair } from '../../search/batch.js';
 import { minibatchOf } from '../../search/config.js';
 import { heldoutPairs } from '../../search/evaluation.js';
-import { failWithoutBaseline, finish, stopReason } from '../../search/lifecycle.js';
+import { done, failWithoutBaseline, finish, stopReason } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { Decision, StoppedBy } from '../../search/protocol.js';
 import type { RoundAnswers } from '../../search/round.js';
@@ -125,8 +125,7 @@ function beginEvaluation(state: GepaState, candidate: number, evaluation: Pair[]
 
 function finishGeneration(before: GepaState, stop: StoppedBy | null, decisions: Decision[]): GepaState {
   const best = before.best!;
-  const isSolvedToo = stop === 'train_solved' && isSolved(best.reward);
-  const reason = isSolvedToo ? 'solved' : stop;
+  const reason = orSolved(stop, best.reward);
   // Known texts alone: the next questions are those of the same generation.
   const isVoid = before.generation > before.begun;
   if (isVoid && stopReason(before, best.reward, reason) === null) return beginGeneration(before, decisions);
@@ -135,6 +134,9 @@ function finishGeneration(before: GepaState, stop: StoppedBy | null, decisions: 
   if (stoppedBy !== null) return finish(state, stoppedBy, heldoutPairs(state, best.candidate));
   return beginGeneration(state, decisions);
 }
+
+const orSolved = (stop: StoppedBy | null, reward: number): StoppedBy | null =>
+  stop === 'train_solved' && isSolved(reward) ? 'solved' : stop;
 
 /** Begins the next generation while nothing else is in progress. */
 function beginGeneration(before: GepaState, decisions: Decision[]): GepaState {
@@ -180,12 +182,21 @@ function propose(state: GepaState, minibatch: Pair[], decisions: Decision[]): Ge
   return beginRound(after, { children, pairs: { minibatch: strategyOf(reserved).explore.ahead(reserved, taken, []) } });
 }
 
-/** Begins the generation after the last one of an ended search; null: it would end at once. */
-export function resumeGenerations(state: GepaState, decisions: Decision[]): GepaState | null {
+/** Begins the generation after the last one of an ended search; done: it would end at once. */
+export function resumeGenerations(state: GepaState, decisions: Decision[]): GepaState {
   const model = rewardModelOf(state);
-  if (stopReason(state, state.best!.reward, whyStop(state, model, incumbentOf(state, model))) !== null) return null;
+  const { reward } = state.best!;
+  const stop = stopReason(state, reward, orSolved(whyStop(state, model, incumbentOf(state, model)), reward));
+  if (stop !== null) return done(state, stop);
   const generation = state.begun + 1;
   const given = planGiven({ ...state, generation, begun: generation });
   if (given !== null) return beginRound(given.state, { children: given.trials });
   return beginGeneration(state, decisions);
+}
+
+/** Why an ended search would end again at once, however large its limits; null: it would go on. */
+export function nothingLeft(state: GepaState): StoppedBy | null {
+  const config = { ...state.config, maxRollouts: null, generations: Number.MAX_SAFE_INTEGER, trials: null };
+  const { phase } = resumeGenerations({ ...state, config, quiet: 0 }, []);
+  return phase.name === 'done' ? phase.stoppedBy : null;
 }

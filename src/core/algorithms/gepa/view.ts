@@ -6,6 +6,7 @@ import type { CandidateTest, SearchView } from '../../search/protocol.js';
 import { estimateOfCandidate, noiseView, searchView, verdictBySeeds } from '../../search/view.js';
 import { rolloutsAhead } from './budget.js';
 import { forecast } from './forecast.js';
+import { nothingLeft } from './generation.js';
 import { incumbentOf } from './pool.js';
 import type { GepaState, RoundPhase } from './state.js';
 
@@ -19,6 +20,7 @@ export function viewGepa(state: GepaState): SearchView {
     noise: noiseView(state.results),
     ...(phase.name === 'round' && phase.batches.gate && { tests: testsIn(state, phase, phase.batches.gate) }),
     verdict: () => verdictBySeeds(state, (candidate) => evaluationMeans(state, candidate)),
+    nothingLeft: () => nothingLeft(state),
   });
 }
 

@@ -5,7 +5,7 @@ import { scorerSpec } from '../../../scorers/index.js';
 import type { EvaluationSpec, RowsSpec } from '../../../core/jobs/spec.js';
 import type { Message } from '../../../core/prompts/message.js';
 import { checkExpected, jobRows, type JobRows } from '../../../datasets/routes/job-rows.js';
-import { formWarnings } from '../../../datasets/routes/row-warnings.js';
+import { formWarnings, labelWarnings } from '../../../datasets/routes/row-warnings.js';
 import { rowSource, type Rows, type RowSource } from '../../../datasets/routes/row-source.js';
 import { scorerChecks, type ScorerChecks } from '../../../datasets/routes/scorer-errors.js';
 import { seedErrors } from '../../../jobs/routes/specs.js';
@@ -39,7 +39,7 @@ export async function withRows(
   return {
     candidate: { ...candidate, messages: rows.messages },
     rows: rows.spec,
-    warnings: [...rows.warnings, ...(await formWarnings(rows))],
+    warnings: [...rows.warnings, ...(await formWarnings(rows)), ...(await labelWarnings(rows))],
     keep: source.keep,
   };
 }

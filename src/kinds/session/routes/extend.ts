@@ -11,6 +11,8 @@ import {
 import { algorithmOf, extendSearch, type SearchSettings } from '../../../core/algorithms/index.js';
 import { limitTrials } from '../../../core/algorithms/mipro.js';
 import type { SessionSpec } from '../../../core/jobs/spec.js';
+import { unitOf } from '../../../core/jobs/unit.js';
+import { endsAtOnce } from '../../../core/jobs/endings.js';
 import { requestPath } from '../../../core/search/request.js';
 import { isTerminal, type Status } from '../../../core/jobs/status.js';
 import { claimForCreate, storeAnswer } from '../../../access/store/idempotency.js';
@@ -130,12 +132,20 @@ async function checkedSpec(tx: Tx, job: Job, run: number, body: ExtendSession): 
   ];
   if (errors.length > 0) throw refuse.invalid(errors);
   const isCostSpent = job.stoppedBy === 'max_cost_usd' && spec.budget.maxCostUsd === cost?.maxUsd;
-  if (isCostSpent || isTimeSpent(spec, recorded) || !extendSearch(recorded.search.state, spec.search)) {
-    const reason = `The search ended with \`${job.stoppedBy}\` and would end again at once.`;
-    const remedy = 'Raise the limit that ended it, or clone the session with other settings.';
-    throw new ApiError(409, 'nothing_to_extend', `${reason} ${remedy}`, { extra: { current_status: status } });
+  const endsBy = isCostSpent ? 'max_cost_usd' : whyEnded(spec, recorded);
+  if (endsBy !== null) {
+    const detail = endsAtOnce(endsBy, unitOf(spec));
+    throw new ApiError(409, 'nothing_to_extend', detail, { extra: { current_status: status } });
   }
   return spec;
+}
+
+/** Why the search would end at once with the limits of `spec`; null: it goes on. */
+function whyEnded(spec: SessionSpec, recorded: RecordedSearch): string | null {
+  // No minutes help a search that has nothing left to do.
+  const found = extendSearch(recorded.search.state, spec.search);
+  if ('endsBy' in found) return found.endsBy;
+  return isTimeSpent(spec, recorded) ? 'max_minutes' : null;
 }
 
 function isTimeSpent({ budget: { maxMinutes } }: SessionSpec, { usedMs }: RecordedSearch): boolean {

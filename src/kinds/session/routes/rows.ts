@@ -3,9 +3,9 @@ import { scorerSpec } from '../../../scorers/index.js';
 import type { OptimizationOnRows, PolicyOptimization } from '../contract/create.js';
 import type { SessionSpec } from '../../../core/jobs/spec.js';
 import { groupRows, groupWarnings, namedWarnings } from '../../../core/prompts/row-groups.js';
-import { minSeeds, splitBounds, splitSeeds, type SeedSplit } from '../../../core/search/split.js';
+import { heldoutWarning, minSeeds, splitBounds, splitSeeds, type SeedSplit } from '../../../core/search/split.js';
 import { categoriesOf, checkExpected, jobRows, rowContents, type JobRows } from '../../../datasets/routes/job-rows.js';
-import { formWarnings } from '../../../datasets/routes/row-warnings.js';
+import { formWarnings, labelWarnings } from '../../../datasets/routes/row-warnings.js';
 import { rowSource, type Rows, type RowSource } from '../../../datasets/routes/row-source.js';
 import { scorerChecks, type ScorerChecks } from '../../../datasets/routes/scorer-errors.js';
 import { pointerOf, refuse } from '../../../platform/http/server/errors.js';
@@ -52,7 +52,7 @@ export async function searchedRows(
   const rows = jobRows(source, checks, fields, path);
   const section = wanted[wanted.algorithm]!;
   const { spec, messages } = rows;
-  const known = [...rows.warnings, ...(await formWarnings(rows))];
+  const known = [...rows.warnings, ...(await formWarnings(rows)), ...(await labelWarnings(rows))];
   if (section.evaluation?.seeds) return { of: { spec, messages, split: null, warnings: known }, rows };
   const { split, warnings } = await splitFor(wanted, rows);
   return { of: { spec, messages, split, warnings: [...known, ...warnings] }, rows };
@@ -70,5 +70,6 @@ async function splitFor(
     throw refuse.invalid([{ pointer: pointerOf([...path, 'heldout_rows']), message }]);
   }
   const split = splitSeeds(rows.spec.numRows, rngSeed, bounds, await categoriesOf(rows), groups, wanted);
-  return { split, warnings: groupWarnings(grouped, 'row', [split.train, split.evaluation, split.heldout]) };
+  const warnings = groupWarnings(grouped, 'row', [split.train, split.evaluation, split.heldout]);
+  return { split, warnings: [...warnings, ...(wanted === undefined ? [] : heldoutWarning(split))] };
 }
