@@ -19,7 +19,7 @@ export async function requireWritable(path: string, option: string): Promise<voi
 }
 
 /** Writes a file; returns why it could not be written, or null. */
-export async function tryWrite(path: string, text: string, option: string): Promise<string | null> {
+async function tryWrite(path: string, text: string, option: string): Promise<string | null> {
   return writeFile(path, text).then(
     () => null,
     (error: unknown) => unwritable(path, option, reasonOf(error)),
@@ -32,10 +32,14 @@ export async function tryReplace(
   text: string,
   option: string,
 ): Promise<{ problem: string } | { earlier: string | null }> {
-  const present = await readFile(path, 'utf8').catch(() => null);
-  const earlier = present === null || present === text ? null : freeName(path);
+  let earlier: string | null = null;
   try {
-    if (earlier !== null) await rename(path, earlier);
+    // Not a pipe or a terminal, such as /dev/stdout.
+    const isFile = (await stat(path).catch(() => null))?.isFile() ?? false;
+    if (isFile && (await readFile(path, 'utf8')) !== text) {
+      earlier = freeName(path);
+      await rename(path, earlier);
+    }
   } catch (error) {
     return { problem: unwritable(path, option, reasonOf(error)) };
   }

@@ -21,7 +21,7 @@ export class Changes implements EventFold {
 }
 
 /** Proposals that became no candidate, by the number that it would have had. */
-export class Unproposed implements EventFold {
+class Unproposed implements EventFold {
   readonly reasons = new Map<string, string>();
 
   add(event: Event): void {
