@@ -13,8 +13,8 @@ export function isBudgetEnd(stoppedBy: string | null): stoppedBy is ExtensionLim
 type Spent = Pick<SearchRecord, 'stoppedBy' | 'limits' | 'rollouts' | 'costUsd' | 'isExtendable' | 'nothingLeft'>;
 
 /**
- * Null: no limit ended the search, or it would end again at once. A job that cannot be extended runs
- * again with more.
+ * Null: no limit ended the search, or it would end again at once. A job that cannot be extended
+ * runs again with more.
  */
 export function moreBudget(record: Spent): Action | null {
   const { stoppedBy, limits, rollouts, costUsd, isExtendable, nothingLeft } = record;

@@ -39,7 +39,7 @@ export interface SearchSteps<State extends SearchState> {
   keep(state: State, round: Round): State;
   /** By the name of the round. */
   after: { [Name in RoundOf<State>['name']]: AfterRound<State, PhaseOf<State, Name>> };
-  /** Begins the generation after the last one; done for another reason: the search would end at once. */
+  /** Begins the generation after the last one; in phase `done`: the search would end at once. */
   resume(state: State, decisions: Decision[]): State;
   view(state: State): SearchView;
 }

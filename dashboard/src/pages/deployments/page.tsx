@@ -16,7 +16,7 @@ const step = 200;
 const limit = signal(step);
 const pollMs = { building: 2_000, settled: 15_000 };
 
-/** All names, with what each serves. `?source=`: the form of a version; `?deploying=`: a made one. */
+/** All names and what they serve. `?source=`: the form of a version; `?deploying=`: a made one. */
 export function DeploymentsPage() {
   const { data, error, reload } = useListed();
   const names = data && byName(data.deployments);

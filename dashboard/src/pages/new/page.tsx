@@ -165,7 +165,7 @@ function GuessNote({ guess }: { guess: ScorerGuess }) {
   return text && <p class="quiet">{text}</p>;
 }
 
-/** Starts the run of the form; `startError`: why the last start failed, and the request that it is of. */
+/** Starts the run of the form. `startError`: why the last start failed, and of which request. */
 function useStart(kind: Draft['kind'], body: ReturnType<typeof requestOfForm> | undefined, request: string | null) {
   const [startError, setStartError] = useState<{ of: string; error: unknown } | null>(null);
   const onStart = async () => {

@@ -44,7 +44,7 @@ export function actionsOf(
 
 type Found = Pick<Results, 'verdict' | 'best_candidate' | 'diagnosis'>;
 
-/** Those that what was found leaves: an answer that is always wrong is not deployed, no end extended. */
+/** Without what the results exclude: to deploy what is always wrong, to extend what is solved. */
 export function actionsAfter(
   session: Parameters<typeof actionsOf>[0],
   found: Pick<Results, 'diagnosis' | 'nothing_left' | 'best_reward'> | undefined,
