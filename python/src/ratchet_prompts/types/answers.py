@@ -181,6 +181,7 @@ class SessionResults(TypedDict):
     shorter_prompt: Optional[ShorterPrompt]
     history: List[HistoryEntry]
     stopped_by: Optional[str]
+    nothing_left: Optional[str]
     error: Optional[str]
     diagnosis: Optional[Diagnosis]
     proposals: ProposalCounts
