@@ -64,7 +64,8 @@ test('the counts of an open search are those of its decisions so far', () => {
   const tally = new ProposalTally();
   const told: string[] = [];
   const decisions = new Decisions('row');
-  const of = (type: string, n: number, data: object = {}) => event(type, { candidate_id: `cand_1_${n}`, ...data });
+  const of = (type: string, n: number, data: object = {}) =>
+    event(type, { candidate_id: `cand_1_${n}`, parent_ids: [], ...data });
   const sums = { child_sum: 1, parent_sum: 0 };
   for (const each of [
     of('candidate_proposed', 1),
