@@ -19,7 +19,7 @@ test.each(statuses)('%s', (status) => {
   expect(actions.has('hint')).toBe(status === 'running' || status === 'paused');
   expect(actions.has('deploy')).toBe(true);
   const unmeasured = actionsOf({ ...session, best_candidate: null, status });
-  expect([unmeasured.has('deploy'), unmeasured.has('extend')]).toEqual([false, false]);
+  expect([unmeasured.has('deploy'), unmeasured.has('extend')]).toEqual([false, status === 'cancelled']);
 });
 
 test.each<[string, Partial<Parameters<typeof actionsAfter>[1]>, boolean, boolean]>([

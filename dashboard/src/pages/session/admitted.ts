@@ -30,7 +30,8 @@ export function actionsOf(
     pause: status === 'running',
     suggest: isOpen && !isLiveTraffic,
     hint: isOpen,
-    extend: isOver && !isLiveTraffic && session.best_candidate !== null,
+    // A cancelled one goes on where it was.
+    extend: isOver && !isLiveTraffic && (status === 'cancelled' || session.best_candidate !== null),
     again: true,
     clone: true,
     label: true,

@@ -196,6 +196,7 @@ export function resumeGenerations(state: GepaState, decisions: Decision[]): Gepa
 
 /** Why an ended search would end again at once, however large its limits; null: it would go on. */
 export function nothingLeft(state: GepaState): StoppedBy | null {
+  if (state.best === null) return null;
   const config = { ...state.config, maxRollouts: null, generations: Number.MAX_SAFE_INTEGER, trials: null };
   const { phase } = resumeGenerations({ ...state, config, quiet: 0 }, []);
   return phase.name === 'done' ? phase.stoppedBy : null;
