@@ -114,7 +114,7 @@ test('what the service refuses is shown at the row, and undone', async () => {
   );
   await page.keyboard.press('r');
   await aside.getByRole('alert').getByText('The key may only read.').waitFor();
-  expect(await aside.getByRole('button', { name: 'Right', pressed: true }).count()).toBe(0);
+  expect(await aside.getByRole('button', { name: 'Right', exact: true, pressed: true }).count()).toBe(0);
   await page.getByText('not saved').waitFor();
   expect(await saved()).toHaveLength(before);
 });
@@ -127,8 +127,8 @@ test('covers a phone, where buttons stand for keys', async () => {
   const aside = page.getByRole('complementary');
   await aside.waitFor();
   expect(await aside.boundingBox()).toMatchObject({ x: 0, y: 0, width: 390 });
-  await aside.getByRole('button', { name: 'Right' }).click();
-  await aside.getByRole('button', { name: 'Right', pressed: true }).waitFor();
+  await aside.getByRole('button', { name: 'Right', exact: true }).click();
+  await aside.getByRole('button', { name: 'Right', exact: true, pressed: true }).waitFor();
   expect([await isTooWide(page), await violations(page)]).toEqual([false, []]);
   await aside.getByRole('button', { name: 'Close' }).click();
   await aside.waitFor({ state: 'detached' });
