@@ -18,7 +18,8 @@ describe('optimize', () => {
     expect(err).toMatch(new RegExp(`^Ratchet \\S+ at ${on.service.url}$`, 'm'));
     expect(err).toContain('Split: 16 train, 11 evaluation, 13 held-out rows');
     expect(err).toContain('At most 300 answers');
-    expect(err.match(/^Note: /gm) ?? []).toEqual([]);
+    // The prompt does not name the labels of the rows.
+    expect(err.match(/^Note: .*/gm)).toEqual([expect.stringContaining('rule-0')]);
     expect(out).toMatch(/^\+rule-\d\.$/m);
     expect(out).toMatch(/Better on 13 held-out rows: 0\.000 -> 1\.000/);
     const best = await written('best-prompt.txt');
@@ -46,7 +47,10 @@ describe('optimize', () => {
 
     const { history, status, best_reward } = JSON.parse((await ratchet('results', id)).out);
     expect(mlflow).toMatchObject({
-      'runs/create': { run_name: id, tags: expect.arrayContaining([{ key: 'ratchet.status', value: status }]) },
+      'runs/create': {
+        run_name: 'rows.jsonl',
+        tags: expect.arrayContaining([{ key: 'ratchet.status', value: status }]),
+      },
       'runs/log-batch': { params: expect.arrayContaining([{ key: 'algorithm', value: 'gepa' }]) },
       'runs/update': { status: 'FINISHED' },
       'registered-models/create': { name: id, tags: [{ key: 'mlflow.prompt.is_prompt', value: 'true' }] },
