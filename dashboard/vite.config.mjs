@@ -26,7 +26,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0,
-    // A test bounds what is sent, which is compressed.
+    // A test bounds the compressed size.
     chunkSizeWarningLimit: 1_000,
   },
   server: { proxy: { '/api': proxied, '/v1': proxied } },

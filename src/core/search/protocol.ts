@@ -267,7 +267,7 @@ export interface SearchView {
   evaluationRollouts?: number;
   /** The winner against the baseline; null before the end. */
   verdict?: SearchVerdict | null;
-  /** Why an ended search would end again at once, whatever its limits; null: it would go on. */
+  /** Why larger limits would not continue an ended search; null: they would. */
   nothingLeft?: StoppedBy | null;
   extendedAt?: number;
   evaluationSeeds: number;

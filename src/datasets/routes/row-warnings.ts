@@ -16,7 +16,7 @@ const looked = 200;
 const sampledInputs = 20;
 const listedLabels = 8;
 
-/** Labels that count as right, of which the prompt does not name each. */
+/** Warns of labels in the expected column that the prompt does not name. */
 export async function labelWarnings(rows: JobRows): Promise<string[]> {
   const { placeholders, expected, scorer, numRows } = rows.spec;
   if (expected === null || !needsExpected(scorer) || comparesFields(scorer) || judgesOf(scorer).length > 0) return [];

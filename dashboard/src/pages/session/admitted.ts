@@ -45,7 +45,7 @@ export function actionsOf(
 
 type Found = Pick<Results, 'verdict' | 'best_candidate' | 'diagnosis'>;
 
-/** Without what the results exclude: to deploy what is always wrong, to extend what is solved. */
+/** Leaves out Deploy if every answer is wrong, and Extend if larger limits change nothing. */
 export function actionsAfter(
   session: Parameters<typeof actionsOf>[0],
   found: Pick<Results, 'diagnosis' | 'nothing_left' | 'best_reward'> | undefined,

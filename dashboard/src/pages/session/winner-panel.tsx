@@ -50,7 +50,7 @@ function Changes(props: { name: string; groups: RowsSummary['groups']; seen?: 'f
     return rows === 0 ? 'no row' : <a href={here({ tab: 'rows', group, seen })}>{counted(rows, 'row')}</a>;
   };
   return (
-    <p class="changed-rows">
+    <p>
       On {name}, it fixed {rowsIn('fixed')} and broke {rowsIn('broken')}; both are wrong on {rowsIn('failing')}.
     </p>
   );

@@ -194,7 +194,7 @@ export function resumeGenerations(state: GepaState, decisions: Decision[]): Gepa
   return beginGeneration(state, decisions);
 }
 
-/** Why an ended search would end again at once, however large its limits; null: it would go on. */
+/** Why larger limits would not continue an ended search; null: they would. */
 export function nothingLeft(state: GepaState): StoppedBy | null {
   if (state.best === null) return null;
   const config = { ...state.config, maxRollouts: null, generations: Number.MAX_SAFE_INTEGER, trials: null };

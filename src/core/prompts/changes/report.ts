@@ -30,7 +30,7 @@ export const signOf = (kind: EditKind): string => signs[kind];
 /** Rows that are named. */
 const mostRows = 3;
 
-/** Whether what an author won cannot be told from its other edits. */
+/** Whether an author made several edits: the rows it won belong to all of them. */
 export const hasSeveral = ({ num_edits: edits }: Pick<ShownAuthor, 'num_edits'>): boolean => edits > 1;
 
 /** `+ records_desk: app, old, street — #168, from row 171; +3 rows, −0` */

@@ -49,7 +49,7 @@ const creates = `^POST (${Object.values(jobKinds)
   .map(({ path }) => path)
   .join('|')})$`;
 
-// Links come last, in what is left of the time: how many is a matter of the machine's load.
+// Schemathesis follows links last, in the remaining time: their number depends on the load.
 test.each([
   { name: 'operations', seconds: 240, only: [], least: { cases: 500, succeeded: 50, links: 3 } },
   {
