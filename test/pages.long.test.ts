@@ -13,7 +13,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { shellBlocks } from './docs/blocks.js';
 import { root } from './docs/pages.js';
-import { endShells, freePort, runBlocks } from './docs/run-blocks.js';
+import { firstFree } from '../src/platform/embedded/ports.js';
+import { endShells, runBlocks } from './docs/run-blocks.js';
 import { pythonWithAll } from './support/python.js';
 import { startTree, type Tree } from './support/servers/tree.js';
 
@@ -57,7 +58,7 @@ function projectFolder(name: string): { cwd: string; env: Record<string, string>
 }
 
 const blocksOf = (page: string) => [...shellBlocks(page), ...shellBlocks(page, 'sh end')];
-const portsOf = async () => ({ 8787: new URL(service.url).port, 8900: await freePort() });
+const portsOf = async () => ({ 8787: new URL(service.url).port, 8900: String(await firstFree()) });
 
 test.each(['docs/own-rows.md', 'docs/tutorial-command-line.md', 'docs/coming-from.md'])(
   '%s runs in an empty folder with the output on the page',

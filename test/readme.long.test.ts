@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pagesBefore, referencePages, shellBlocks, tutorial, variablesOf } from './docs/blocks.js';
 import { root } from './docs/pages.js';
-import { endShells, freePort, runBlocks } from './docs/run-blocks.js';
+import { firstFree } from '../src/platform/embedded/ports.js';
+import { endShells, runBlocks } from './docs/run-blocks.js';
 import { startTree, type Tree } from './support/servers/tree.js';
 
 // Runs the shell blocks of the README, the tutorial and the reference against the built service,
@@ -31,7 +32,7 @@ test('the shell blocks of each page run with the output on the page', async () =
     symlinkSync(join(root, name), join(folder, name));
   chmodSync(folder, 0o755);
   service = await startTree({ ...environment, PORT: '0', RATCHET_TEMPORAL_PORT: '0' }, { command: 'dev' });
-  const ports = { 8787: new URL(service.url).port, 8900: await freePort() };
+  const ports = { 8787: new URL(service.url).port, 8900: String(await firstFree()) };
   for (const page of pages) {
     const before = pagesBefore(page).map((name) => `source '${stateOf(name)}'\n`);
     const kept = variablesOf(page).join(' ') || 'BASH_VERSION';

@@ -1,21 +1,24 @@
 import type { Config, Roles } from './config.js';
-import { firstFree } from '../platform/embedded/ports.js';
+import { reserveFree } from '../platform/embedded/ports.js';
 
 export interface Address {
   port: number;
   /** Where callers and containers reach the API. */
   publicUrl: string;
+  /** Frees a port that was chosen here, just before the API listens at it. */
+  release(): Promise<void>;
 }
 
-/** Chooses the port of the API and its public URL. */
+/** Chooses the port of the API and its public URL. A chosen port stays taken until `release`. */
 export async function chooseAddress(config: Config, roles: Roles): Promise<Address> {
-  const port = await choosePort(config, roles);
+  const { port, release } = await choosePort(config, roles);
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  return { port, publicUrl: config.publicUrl ?? `http://${host}:${port}` };
+  return { port, publicUrl: config.publicUrl ?? `http://${host}:${port}`, release };
 }
 
-function choosePort({ port, isPortFixed }: Config, roles: Roles): Promise<number> | number {
-  if (port === 0) return firstFree();
+async function choosePort({ port, isPortFixed }: Config, { serve, work }: Roles): Promise<Omit<Address, 'publicUrl'>> {
+  if (serve && port === 0) return reserveFree();
   // Several processes, and those who call a server by name, rely on its port.
-  return roles.serve && roles.work && !isPortFixed ? firstFree(port) : port;
+  if (serve && work && !isPortFixed) return reserveFree(port);
+  return { port, release: () => Promise.resolve() };
 }

@@ -21,6 +21,7 @@ import { startWorkflow } from '../platform/temporal/starter.js';
 import { startDueRuns } from '../schedules/routes/due-runs.js';
 import { readTaskQueues } from '../platform/temporal/task-queues.js';
 import { anyWorker } from '../platform/temporal/worker-checks.js';
+import type { Address } from './address.js';
 import { version } from './version.js';
 import type { WorkerProcess } from './worker-process.js';
 import { openDatabase } from './connections.js';
@@ -30,7 +31,7 @@ import type { Shared } from './parts.js';
 const backlog = 4_096;
 
 interface ApiOptions {
-  port: number;
+  address: Address;
   loginTokens: LoginTokens | null;
   /** The worker in a process of its own, if there is one. */
   worker: WorkerProcess | null;
@@ -42,7 +43,7 @@ interface RunningApi {
 }
 
 /** Starts the API. At its stop it lets requests end, and refuses new ones. */
-export async function startApi(shared: Shared, { port, loginTokens, worker }: ApiOptions): Promise<RunningApi> {
+export async function startApi(shared: Shared, { address, loginTokens, worker }: ApiOptions): Promise<RunningApi> {
   const { config, roles, log, life, secretKey, publicUrl, notifications, temporal, metrics, tracing } = shared;
   const shutdown = new AbortController();
   // One listener per open stream.
@@ -92,7 +93,8 @@ export async function startApi(shared: Shared, { port, loginTokens, worker }: Ap
     shutdown.abort();
     await Promise.all([app.close(), dueRuns.stop()]);
   });
-  return { url: await app.listen({ port, host: config.host, backlog }), readiness };
+  await address.release();
+  return { url: await app.listen({ port: address.port, host: config.host, backlog }), readiness };
 }
 
 /** What the API shows of Temporal. */

@@ -109,7 +109,9 @@ async function start(given: Start, options: ServiceOptions): Promise<Service> {
   const servers = running ?? (await startOwnServers(given, secretKey));
   const basis: Basis = { ...given, secretKey, apiKey, servers };
   const connections = await connectServers(basis);
-  const { port, publicUrl } = await chooseAddress(config, roles);
+  const address = await chooseAddress(config, roles);
+  life.onStop(address.release);
+  const { publicUrl } = address;
   sampleQueues(metrics, connections);
   const models = await prepareModels({ ...basis, ...connections, metrics });
   const shared: Shared = { ...basis, ...connections, ...models, metrics, publicUrl };
@@ -117,7 +119,7 @@ async function start(given: Start, options: ServiceOptions): Promise<Service> {
   const loginTokens = apiKey && roles.work ? createLoginTokens(apiKey.value) : null;
 
   // Start the API first and stop it last: rollouts in flight call their model through it.
-  const api = roles.serve ? await startApi(shared, { port, loginTokens, worker }) : null;
+  const api = roles.serve ? await startApi(shared, { address, loginTokens, worker }) : null;
   const url = api?.url ?? null;
   if (worker) {
     const isMeasured = config.metricsPort !== null;

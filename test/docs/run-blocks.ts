@@ -2,17 +2,8 @@
 import { expect } from '@jest/globals';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { ifItLives } from '../../src/platform/embedded/process.js';
-import { listen } from '../support/loopback.js';
 import type { Block } from './blocks.js';
-
-/** A free port. */
-export async function freePort(): Promise<string> {
-  const { url, close } = await listen(createServer());
-  await close();
-  return new URL(url).port;
-}
 
 /** Matches the literal text, in which `…` matches any text. */
 function pattern(output: string): RegExp {

@@ -14,13 +14,14 @@ export function serviceOfFile<W extends WorldOfFile | undefined>(
   roles?: Roles,
 ): { world: W; service: TestService } {
   const on = {} as { world: W; service: TestService };
+  const started: Partial<typeof on> = on;
   beforeAll(async () => {
     if (startWorld) on.world = await startWorld();
     on.service = await startTestService(on.world?.env, roles);
   }, 90_000);
   afterAll(async () => {
-    await on.service.stop();
-    await on.world?.close();
+    await started.service?.stop();
+    await started.world?.close();
   }, 60_000);
   return on;
 }

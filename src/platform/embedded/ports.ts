@@ -11,43 +11,71 @@ const range = { first: 20_000, count: 12_000 };
 // Prevents two servers from choosing the same port before either listens.
 const handedOut = new Set<number>();
 
+/** A port that a server of this process listens at until `release`. */
+export interface ReservedPort {
+  port: number;
+  /** Frees the port for the server that it is for. */
+  release(): Promise<void>;
+}
+
 /** The first free port of the list, else any free port, never returned twice. */
 export async function firstFree(...wanted: (number | undefined)[]): Promise<number> {
+  const { port, release } = await reserveFree(...wanted);
+  await release();
+  return port;
+}
+
+/** The same port, taken: no other process chooses it, and no outgoing connection gets it. */
+export async function reserveFree(...wanted: (number | undefined)[]): Promise<ReservedPort> {
   for (const port of wanted) {
-    if (!port || port > 65_535 || !(await isFree(port))) continue;
-    handedOut.add(port);
-    return port;
+    const reserved = port && port <= 65_535 ? await reserveSoon(port) : null;
+    if (!reserved) continue;
+    handedOut.add(reserved.port);
+    return reserved;
   }
   for (let tries = 0; tries < 200; tries += 1) {
     const port = range.first + randomInt(range.count);
     if (handedOut.has(port)) continue;
     handedOut.add(port);
-    if (await isFree(port)) return port;
+    const reserved = await reserve(port);
+    if (reserved) return reserved;
   }
   throw new Error(`there is no free port on ${loopback} between ${range.first} and ${range.first + range.count}`);
 }
 
-const patienceMs = 500;
-
 /** Whether a loopback port is free; waits a moment for a server that has just stopped. */
 export async function isFree(port: number): Promise<boolean> {
-  const deadline = Date.now() + patienceMs;
-  while (!(await canListen(port))) {
-    if (Date.now() > deadline) return false;
-    await sleep(20);
-  }
-  return true;
+  const reserved = await reserveSoon(port);
+  await reserved?.release();
+  return reserved !== null;
 }
 
-async function canListen(port: number): Promise<boolean> {
-  const server = createServer().listen(port, loopback);
+const patienceMs = 500;
+
+async function reserveSoon(port: number): Promise<ReservedPort | null> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const reserved = await reserve(port);
+    if (reserved || Date.now() > deadline) return reserved;
+    await sleep(20);
+  }
+}
+
+/** Null: the port is in use. */
+async function reserve(port: number): Promise<ReservedPort | null> {
+  const server = createServer((socket) => socket.destroy()).listen(port, loopback);
   try {
     await once(server, 'listening');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return null;
     throw error;
   }
-  server.close();
-  await once(server, 'close');
-  return true;
+  return {
+    port,
+    async release() {
+      if (!server.listening) return;
+      server.close();
+      await once(server, 'close');
+    },
+  };
 }
