@@ -66,7 +66,6 @@ function projection(jobId: string, view: SearchView): SessionProjection {
     rolloutsPlanned: view.rolloutsPlanned,
     maxRollouts: view.maxRollouts,
     history: view.history,
-    baselineCandidateId: candidateId(jobId, 0),
     ...(view.estimate && { estimate: estimate(jobId, view.estimate) }),
     ...(view.noise && { noise: view.noise }),
     ...(view.evaluationRollouts !== undefined && { evaluationRollouts: view.evaluationRollouts }),

@@ -27,6 +27,8 @@ describe('optimize', () => {
     for (let rule = 0; rule < 4; rule += 1) expect(best).toContain(`rule-${rule}.`);
 
     const id = /^Session (\S+): http/m.exec(err)![1]!;
+    // The reward on held-out rows, as everywhere first.
+    expect((await ratchet('list')).out).toMatch(new RegExp(`^${id} +completed +\\S+ \\S+ +1\\.000 `, 'm'));
     const forms = ['prompt.txt', 'json', 'promptfoo', 'langfuse', 'dspy', 'mlflow'];
     const exported = await Promise.all(forms.map((form) => ratchet('export', id, '--to', form)));
     expect(exported.filter((one) => one.code !== 0)).toEqual([]);

@@ -21,7 +21,6 @@ export interface SessionProjection {
   rolloutsPlanned?: number;
   maxRollouts?: number | null;
   history?: { generation: number; bestReward: number }[];
-  baselineCandidateId?: string | null;
   /** Expected reward of the most promising candidate, with the interval for unseen rows. */
   estimate?: { candidateId: string; reward: number; low: number; high: number } | null;
   noise?: { sd: number; comparisons: number } | null;

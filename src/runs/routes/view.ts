@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { bestView, outcomeView } from '../../candidates/routes/search-view.js';
+import { candidateId } from '../../core/jobs/ids.js';
 import { iso, isoOrNull, keyView, stuckView } from '../../jobs/routes/view.js';
 import type { EvaluationHead, GraphHead, JobRow, ListedJob, SessionHead, JobHead } from '../../jobs/store/jobs.js';
 import type { runSchema } from '../contract/run.js';
@@ -76,12 +77,12 @@ function graphView(job: JobRow<GraphHead>): OfKind {
 function searchView(job: JobRow<SessionHead> | JobRow<GraphHead>) {
   const { verdict, comparison } = outcomeView(job);
   const { algorithm, maxRollouts } = job.spec.search;
-  const { history: [first] = [], bestCandidateId: best = null, baselineCandidateId: baseline } = job.projection;
+  const { history: [first] = [], bestCandidateId: best = null } = job.projection;
   return {
     algorithm,
     baseline_reward: first?.generation === 0 ? first.bestReward : null,
     best_reward: bestView(job).best_reward,
-    best_is_baseline: best === null ? null : best === baseline,
+    best_is_baseline: best === null ? null : best === candidateId(job.jobId, 0),
     verdict,
     comparison,
     progress: { done: job.rolloutsCompleted, total: maxRollouts },

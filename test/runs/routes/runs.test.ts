@@ -150,6 +150,19 @@ describe('a run', () => {
     });
   });
 
+  test('has no better prompt if its best one is the baseline', async () => {
+    const id = await createRowsSession({});
+    const isBaseline = async () => (await list('limit=1')).data[0].best_is_baseline;
+    await seedCandidates(http, id, [{ status: 'evaluated', reward: 0.5, generation: 0 }]);
+    expect(await isBaseline()).toBeNull();
+    const best = async (number: number) => {
+      await project(http, id, { bestCandidateId: `cand_${id.slice(4)}_${number}` });
+      return isBaseline();
+    };
+    expect([await best(0), await best(1)]).toEqual([true, false]);
+    await http.db.org('default', (tx) => tx.query('delete from jobs where id = $1', [id]));
+  });
+
   test('shares its key with runs on the same rows and scorer only', async () => {
     const runs: Run[] = (await list('limit=100')).data;
     const keysOf = (wanted: string[]) =>

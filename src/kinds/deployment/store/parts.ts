@@ -89,8 +89,8 @@ export async function readResults<Part extends string>(
 }
 
 function winnerOf({ id, projection }: PartRow): string | null {
-  const { bestCandidateId: best = null, baselineCandidateId } = projection;
-  return best === (baselineCandidateId ?? candidateId(id, 0)) ? null : best;
+  const { bestCandidateId: best = null } = projection;
+  return best === candidateId(id, 0) ? null : best;
 }
 
 /** A job of another one. */
