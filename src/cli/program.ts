@@ -106,6 +106,15 @@ taskOptions(program.command('optimize').description('a better prompt for rows, w
     ),
   )
   .action(lazily(async () => (await import('./commands/optimize.js')).optimize));
+program
+  .command('extend')
+  .description('more of an ended session, by default as much as its diagnosis advises')
+  .argument('<id>')
+  .option('--budget <answers>', 'the new total of answers', positive)
+  .option('--max-cost <usd>', 'the new total of dollars', amount)
+  .option('--out <file>', 'where to write the best prompt', 'best-prompt.txt')
+  .option('--json', 'the results as JSON')
+  .action(lazily(async () => (await import('./commands/optimize.js')).extend));
 taskOptions(program.command('eval').description('the score of a prompt on all rows'))
   .addHelpText('after', examplesOf('eval --data rows.jsonl --prompt best-prompt.txt --scorer numeric --json'))
   .action(lazily(async () => (await import('./commands/evaluate.js')).evaluate));

@@ -1,4 +1,5 @@
-import type { Answer, Ratchet } from '../../client/index.js';
+import { SessionHandle, type Answer, type Body, type Ratchet } from '../../client/index.js';
+import { ConfigError } from '../../service/config.js';
 import { withService } from '../service/connect.js';
 import { note } from '../service/output.js';
 import { noteJob } from '../service/pages.js';
@@ -10,6 +11,7 @@ import type { Algorithm } from '../task/search.js';
 import { promptOf, readTask, type ReadTask, type TaskOptions } from '../task/task.js';
 import { taskFields } from '../task/upload.js';
 import { approve, sayPreview, type CostOptions } from './cost.js';
+import { jobOf } from './jobs.js';
 import { report } from './session-report.js';
 
 export interface OptimizeOptions extends TaskOptions, LabelOptions, CostOptions {
@@ -40,6 +42,37 @@ export async function optimize(given: OptimizeOptions): Promise<void> {
     const warned = [...preview.warnings, ...warnings];
     await report(client, created.session_id, { out, json, prompt, warned });
   });
+}
+
+interface ExtendOptions {
+  budget?: number;
+  maxCost?: number;
+  out: string;
+  json?: boolean;
+}
+
+/** Lets an ended session go on; without limits, as far as its diagnosis advises. */
+export async function extend(id: string, { out, json = false, budget, maxCost }: ExtendOptions): Promise<void> {
+  await requireWritable(out, '--out');
+  const named = {
+    ...(budget !== undefined && { max_rollouts: budget }),
+    ...(maxCost !== undefined && { max_cost_usd: maxCost }),
+  };
+  await withService(async (client) => {
+    const session = jobOf(client, id);
+    if (!(session instanceof SessionHandle)) throw new ConfigError(`${id} is no session: only sessions are extended`);
+    await session.extend(Object.keys(named).length > 0 ? named : await advised(session));
+    noteJob(client, id);
+    await report(client, id, { out, json, prompt: null, warned: [] });
+  });
+}
+
+async function advised(session: SessionHandle): Promise<Body<'extendSession'>> {
+  const { diagnosis } = await session.results();
+  const { label, limit, to } = diagnosis?.action ?? {};
+  if (!limit) throw new ConfigError('nothing advises an extension: give a new total as --budget or --max-cost');
+  note(`${label}.`);
+  return { [limit]: to };
 }
 
 /** Starts a session on the task's rows. */

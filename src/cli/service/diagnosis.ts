@@ -27,6 +27,6 @@ export function sayDiagnosis(diagnosis: Diagnosis, jobId = 'ID'): void {
 function howTo({ kind, prompt_addition: addition }: NonNullable<NonNullable<Diagnosis>['action']>, id: string): string {
   if (kind === 'read_rows') return `: ratchet rows ${id} --group failing`;
   if (kind === 'deploy') return `: ratchet deploy ${id} --name NAME`;
-  if (kind === 'extend') return ', on the page of the session.';
+  if (kind === 'extend') return `: ratchet extend ${id}`;
   return addition ? `. Add to it: ${addition}` : '.';
 }
