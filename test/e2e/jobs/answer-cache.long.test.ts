@@ -60,7 +60,7 @@ describe('an evaluation on a data set', () => {
       const again = await run({ answer_cache: true });
       expect(asked()).toBe(numRows);
       expect(again.rewards).toEqual(first.rewards);
-      expect(again.seen.warnings).toEqual([]);
+      expect(again.seen.warnings).toEqual(first.seen.warnings);
       expect(again.seen.usage).toMatchObject({
         calls: numRows,
         cached_calls: numRows,
@@ -99,14 +99,14 @@ describe('an evaluation on a data set', () => {
   test('that samples takes answers only if asked, and none of them twice', async () => {
     on.world.model.reply(({ n }) => ({ text: `sample ${n}` }));
     const params = { temperature: 1 };
-    await run({}, params);
+    const { warnings } = (await run({}, params)).seen;
     const warned = await run({ answer_cache: true }, params);
-    expect(warned.seen.warnings).toEqual([expect.stringContaining('policy.temperature')]);
+    expect(warned.seen.warnings).toEqual([...warnings, expect.stringContaining('policy.temperature')]);
     expect(warned.seen.usage).toMatchObject({ cached_calls: 0, cache_hit_rate: 0 });
     expect(asked()).toBe(2 * numRows);
     // Row 0 has two recorded answers, for five rollouts.
     const repeated = await run({ answer_cache: 'sampled', seeds: [0, 0, 0, 0, 0] }, params);
-    expect(repeated.seen.warnings).toEqual([]);
+    expect(repeated.seen.warnings).toEqual(warnings);
     expect(repeated.seen.usage).toMatchObject({ calls: 5, cached_calls: 2, cache_hit_rate: 0.4 });
     expect(asked()).toBe(2 * numRows + 3);
     const texts = await on.service.query<{ text: string }>(
