@@ -70,7 +70,7 @@ describe('the page of an open session', () => {
     await live.getByText('A notification will tell you.').waitFor();
 
     await command(service, id, 'pause');
-    await live.getByText(/^Paused by key bootstrap, \d+ s ago$/).waitFor();
+    await live.getByText(/^Paused by the service's first key, \d+ s ago$/).waitFor();
     await phase(page, 'baseline').waitFor();
     await command(service, id, 'resume');
 

@@ -1,5 +1,6 @@
 /** Numbers, money and times as people read them. */
 import { RatchetError } from '../../../src/client/index.js';
+import { firstKeyWords } from '../../../src/core/jobs/status-words.js';
 
 export const unknown = '–';
 
@@ -84,7 +85,7 @@ export const words = (name: string): string => name.replaceAll('_', ' ');
 /** Who made something, by the name of the key; null: no key did. */
 export function makerOf(key: { key_name: string } | null | undefined): string {
   if (!key) return 'the service';
-  return key.key_name === 'bootstrap' ? "the service's first key" : key.key_name;
+  return firstKeyWords(key.key_name) ?? key.key_name;
 }
 
 /** What a caught value says; of a refusal of the service, its detail. */

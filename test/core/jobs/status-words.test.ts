@@ -7,6 +7,7 @@ const nightly = { key_name: 'nightly' };
 test.each<[Status, Parameters<typeof statusWords>[1], string]>([
   ['paused', { command: 'pause', by: nightly }, 'paused by key nightly'],
   ['paused', { command: 'pause', by: null }, 'paused in Temporal'],
+  ['paused', { command: 'pause', by: { key_name: 'bootstrap' } }, "paused by the service's first key"],
   ['cancelled', { command: 'cancel', by: nightly }, 'cancelled by key nightly'],
   ['cancelled', { command: 'cancel', by: null }, 'cancelled'],
   ['running', { command: 'resume', by: nightly }, 'running'],
