@@ -77,7 +77,9 @@ function Tab({ job, log }: { job: GraphJob; log: EventLog }) {
     case 'overview':
       return <Overview job={job} log={log} />;
     case 'rows':
-      return <RowsTab jobId={job.job_id} isLive={isActive(job.status)} hasDataset />;
+      return (
+        <RowsTab jobId={job.job_id} isLive={isActive(job.status)} hasDataset heldout={job.split?.heldout.length ?? 0} />
+      );
     case 'graph':
       return <GraphTab job={job} />;
     case 'candidates':

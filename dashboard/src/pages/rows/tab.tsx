@@ -7,6 +7,7 @@ import { useLast } from '../../ui/hooks/use-last.js';
 import { useMedia } from '../../ui/hooks/use-media.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
 import { SearchField } from '../../ui/search-field.js';
+import { count } from '../../util/format.js';
 import { here, route, setQuery } from '../../util/router.js';
 import { Bar } from './bar.js';
 import { chipsOf, filterOf, noFilter } from './filter.js';
@@ -23,9 +24,11 @@ export function RowsTab(props: {
   isLive: boolean;
   /** Whether the rows are in a data set, or are tasks; else in a container. */
   hasDataset: boolean;
+  /** Held-out rows of a search, which run at its end if there is a winner to compare. */
+  heldout?: number;
   giveHint?: ((text: string) => void) | null;
 }) {
-  const { jobId, isLive, hasDataset, giveHint = null } = props;
+  const { jobId, isLive, hasDataset, heldout = 0, giveHint = null } = props;
   const isNarrow = useMedia('(max-width: 760px)');
   const source = useMemo(() => rowsOf(jobId), [jobId]);
   const filter = filterOf(route.value.query);
@@ -63,6 +66,13 @@ export function RowsTab(props: {
         {found?.table && <LabelTable table={found.table} filter={filter} />}
         {found && found.clusters.length > 1 && <Clusters clusters={found.clusters} filter={filter} />}
         <Search filter={filter} />
+        {found?.held_out === 0 && !hasFilter && heldout > 0 && (
+          <p class="quiet">
+            {isLive
+              ? `${count(heldout)} held-out rows are not here: they run at the end.`
+              : `${count(heldout)} held-out rows are not here: they did not run, and stay unseen.`}
+          </p>
+        )}
         {summary && state ? (
           <>
             <Bar

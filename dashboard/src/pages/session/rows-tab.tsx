@@ -14,6 +14,7 @@ export function SessionRows({ session, onDone }: { session: Session; onDone: () 
         jobId={session.session_id}
         isLive={isActive(session.status)}
         hasDataset={session.dataset !== undefined}
+        heldout={session.split?.heldout.length ?? 0}
         giveHint={actionsOf(session).has('hint') ? setHint : null}
       />
       {hint !== null && <HintDialog session={session} draft={hint} onClose={() => setHint(null)} onDone={onDone} />}
