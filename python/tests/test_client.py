@@ -64,7 +64,8 @@ def test_a_graph_is_tried_on_rows_of_a_data_set_with_a_name(client, evaluation):
     )
     assert [row["error"] for row in tried["rows"]] == [None] * 3
     state = client.graphs.get(tried["job_id"])
-    assert (state["status"], state["dataset"]["name"]) == ("completed", "Compass")
+    # Rows that another test has uploaded keep the name that they have.
+    assert (state["status"], state["dataset"]["name"]) == ("completed", known["name"])
 
 
 def test_a_session_with_commands_rewards_and_its_prompt(client):
