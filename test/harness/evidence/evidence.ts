@@ -48,12 +48,19 @@ export interface DeploymentEvidence {
   prompt: string | null;
   /** Null: no gate, or no decision of the gate. */
   gate: { passed: boolean; candidate: Judged; incumbent: Judged | null } | null;
-  /** The evaluations of its gate; `runs` is equal for an equal prompt or graph. */
-  evaluations: { id: string; runs: string }[];
+  evaluations: GateEvaluation[];
   /** The rollouts that its gate's container received. */
   sent: string[];
   /** Its request counters. */
   counted: { requests: number; errors: number; aborted: number };
+}
+
+/** An evaluation of a gate; `runs` is equal for an equal prompt or graph. */
+export interface GateEvaluation {
+  id: string;
+  runs: string;
+  /** Of a second run: its side and the first runs, on whose differing seeds it runs. */
+  repeats: { side: 'candidate' | 'incumbent'; candidate: string; incumbent: string } | null;
 }
 
 /** Result of an evaluation according to its gate. */

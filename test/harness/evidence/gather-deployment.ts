@@ -1,7 +1,7 @@
 import { readDeployment } from '../../support/deployments-over-http.js';
 import { deployments } from '../../support/jobs-over-http.js';
 import { gateJobIds } from '../jobs/deployments.js';
-import type { DeploymentEvidence } from './evidence.js';
+import type { DeploymentEvidence, GateEvaluation } from './evidence.js';
 import type { Job } from '../jobs/jobs.js';
 import type { World } from '../worlds/world.js';
 
@@ -13,11 +13,20 @@ export async function gatherDeployment(world: World, { id, container }: Job): Pr
        from deployments d left join snapshots s on s.org_id = d.org_id and s.id = d.snapshot_id where d.id = $1`,
     [id],
   );
-  const evaluations = await world.sql<{ id: string; runs: string }>(
+  const rows = await world.sql<{ id: string; runs: string }>(
     `select id, coalesce(spec->>'candidate', 'the container as it is') as runs from jobs where id like $1 order by id`,
     [gateJobIds(id)],
   );
+  const evaluations = rows.map((each) => ({ ...each, repeats: repeatsOf(each.id) }));
   const sent = (container?.lines() ?? []).flatMap((line) => (line.event === 'in' ? line.rolloutId : []));
   const counted = await world.api.call<DeploymentEvidence['counted']>('GET', `${deployments}/${id}/stats`);
   return { status, live, snapshotId, ...row!, evaluations, sent: [...new Set(sent)], counted };
+}
+
+/** What the number at the end of an id says: 0000 the candidate, 1002 its repeat beside 0002. */
+function repeatsOf(id: string): GateEvaluation['repeats'] {
+  const [side, number] = [id.at(-4), id.slice(-3)];
+  if (side === '0') return null;
+  const first = (ending: string) => `${id.slice(0, -4)}0${ending}`;
+  return { side: side === '1' ? 'candidate' : 'incumbent', candidate: first('000'), incumbent: first(number) };
 }

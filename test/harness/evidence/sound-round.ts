@@ -229,7 +229,7 @@ function gateEvaluation(): JobEvidence {
 export function sound(): Evidence {
   const evaluated = evaluation();
   const gate = { passed: true, candidate: { jobId: 'evl_2', reward: 0.9 }, incumbent: null };
-  const gated = { gate, evaluations: [{ id: 'evl_2', runs: 'new' }], sent: ['e0'] };
+  const gated = { gate, evaluations: [{ id: 'evl_2', runs: 'new', repeats: null }], sent: ['e0'] };
   const servedRequest = (n: number, at: number, name: string, id: string) => ({
     n,
     at,

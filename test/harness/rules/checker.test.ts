@@ -25,6 +25,24 @@ const bought = (evidence: Evidence, at: number) =>
 const graph = ({ jobs }: Evidence): JobEvidence => jobs[1]!;
 const old = ({ jobs }: Evidence): DeploymentEvidence => jobs[2]!.deployment!;
 const renewed = ({ jobs }: Evidence): DeploymentEvidence => jobs[3]!.deployment!;
+/** The gate has an incumbent, and ran its candidate twice, with 0.9 and 0.7. */
+function repeated(
+  { jobs }: Evidence,
+  { runs = 'new', incumbentReward = 0.5 }: { runs?: string; incumbentReward?: number | null },
+): void {
+  const { deployment } = jobs[3]!;
+  const gate = jobs[4]!;
+  const evaluation = (id: string, reward: number | null) => {
+    const status = reward === null ? 'failed' : 'succeeded';
+    jobs.push({ ...gate, id, rollouts: [{ ...gate.rollouts[0]!, id: `${id}_0`, reward, status }] });
+  };
+  evaluation('evl_3', incumbentReward);
+  evaluation('evl_4', 0.7);
+  deployment!.gate!.candidate.reward = 0.8;
+  deployment!.gate!.incumbent = { jobId: 'evl_3', reward: incumbentReward };
+  const repeats = { side: 'candidate', candidate: 'evl_2', incumbent: 'evl_3' } as const;
+  deployment!.evaluations.push({ id: 'evl_3', runs: 'old', repeats: null }, { id: 'evl_4', runs, repeats });
+}
 const boughtByGraph = (evidence: Evidence, key: string, at: number) =>
   graph(evidence).bought.push({ event: 'in', at, job: 'graph', key, fault: 'good' });
 
@@ -172,9 +190,12 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
     (e) => (old(e).liveAt = 30_000),
   ],
   'a gate has each of what it compares run once': [
-    (e) => renewed(e).evaluations.push({ id: 'evl_3', runs: 'new' }),
+    (e) => renewed(e).evaluations.push({ id: 'evl_3', runs: 'new', repeats: null }),
     (e) => renewed(e).sent.push('e9'),
     (e) => (renewed(e).evaluations = []),
+    (e) => repeated(e, { runs: 'old' }),
+    (e) => repeated(e, { incumbentReward: 0.9 }),
+    (e) => repeated(e, { incumbentReward: null }),
   ],
   'a gate says what its evaluations have come to, and lets nothing else through': [
     (e) => (renewed(e).gate!.candidate.reward = 1),
@@ -331,11 +352,22 @@ test('accepts a gate that compares with an incumbent of the same prompt, and run
   const evidence = sound();
   const { deployment } = evidence.jobs[3]!;
   deployment!.gate!.incumbent = { jobId: 'evl_3', reward: 0.9 };
-  deployment!.evaluations.push({ id: 'evl_3', runs: 'new' });
+  deployment!.evaluations.push({ id: 'evl_3', runs: 'new', repeats: null });
   const rule = rules.find(({ name }) => name === 'a gate has each of what it compares run once')!;
   expect(rule.broken(evidence)).toEqual([]);
-  deployment!.evaluations.push({ id: 'evl_4', runs: 'new' });
+  deployment!.evaluations.push({ id: 'evl_4', runs: 'new', repeats: null });
   expect(rule.broken(evidence)).toHaveLength(1);
+});
+
+test('accepts a second run of what differs, and counts its rewards with the first ones', () => {
+  const evidence = sound();
+  repeated(evidence, {});
+  const [once, says] = ['a gate has each of', 'a gate says what'].map((begin) =>
+    rules.find(({ name }) => name.startsWith(begin)),
+  );
+  expect([once!.broken(evidence), says!.broken(evidence)]).toEqual([[], []]);
+  renewed(evidence).gate!.candidate.reward = 0.9;
+  expect(says!.broken(evidence)).toHaveLength(1);
 });
 
 test('accepts operator actions', () => {
