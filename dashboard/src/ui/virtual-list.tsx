@@ -3,7 +3,8 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** Browsers limit the height of an element; longer lists scroll in larger steps. */
 const maxHeight = 8_000_000;
-const margin = 10;
+/** Rows out of view that are in the page, in pixels on each side. */
+const margin = 320;
 
 /** Shorter lists scroll with their page, in full. */
 const mostInFull = 60;
@@ -54,9 +55,11 @@ export function VirtualList(props: Props) {
   useCurrentInView(box, { current: props.current, count, rowHeight, scale });
 
   const offset = view.top * scale;
-  const first = Math.max(0, Math.floor(offset / rowHeight) - margin);
-  const last = Math.min(count, Math.ceil((offset + view.height) / rowHeight) + margin);
-  const shift = view.top + first * rowHeight - offset;
+  const first = Math.max(0, Math.floor((offset - margin) / rowHeight));
+  const last = Math.min(count, Math.ceil((offset + view.height + margin) / rowHeight));
+  // A row that stays in view keeps its place, so that the browser paints only those that come.
+  const origin = scale === 1 ? 0 : first;
+  const shift = view.top + origin * rowHeight - offset;
   const cellsOf = useCells(props.row, first, last);
   const isTable = props.head !== undefined;
   return (
@@ -77,7 +80,7 @@ export function VirtualList(props: Props) {
           </div>
         )}
         <div class="virtual-space" role="presentation" style={{ height: `${shown}px` }}>
-          <div role="presentation" style={{ transform: `translateY(${shift}px)` }}>
+          <div role="presentation" style={scale === 1 ? undefined : { transform: `translateY(${shift}px)` }}>
             {Array.from({ length: Math.max(0, last - first) }, (_, n) => (
               <div
                 key={first + n}
@@ -86,7 +89,7 @@ export function VirtualList(props: Props) {
                   : { role: 'listitem', 'aria-setsize': count, 'aria-posinset': first + n + 1 })}
                 class="virtual-row"
                 aria-current={first + n === props.current ? 'true' : undefined}
-                style={{ height: `${rowHeight}px` }}
+                style={{ top: `${(first + n - origin) * rowHeight}px`, height: `${rowHeight}px` }}
               >
                 {cellsOf(first + n)}
               </div>
