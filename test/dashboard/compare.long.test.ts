@@ -146,6 +146,17 @@ test('five columns scroll in their own box on a phone', async () => {
   expect(await violations(page)).toEqual([]);
 });
 
+test('the names of rows stay in view beside the columns that scroll', async () => {
+  const page = await open(on.service, `#/compare?ids=${ids().join()}`, { viewport: { width: 900, height: 800 } });
+  const table = page.getByRole('table', { name: 'Rows with all answers' });
+  const name = table.getByRole('rowheader').first();
+  const leftOf = async () => (await name.boundingBox())!.x;
+  const before = await leftOf();
+  await table.evaluate((box) => (box.scrollLeft = 10_000));
+  expect(await table.evaluate((box) => box.scrollLeft)).toBeGreaterThan(100);
+  expect(await leftOf()).toBe(before);
+});
+
 type Box = Record<'left' | 'right' | 'top' | 'bottom', number>;
 
 test('the bounds of an interval stand apart from its zero on a phone', async () => {

@@ -3,8 +3,8 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** Browsers limit the height of an element; longer lists scroll in larger steps. */
 const maxHeight = 8_000_000;
-/** Rows out of view that are in the page, in pixels on each side. */
-const margin = 320;
+/** Pixels above and below the view whose rows are in the page, too. */
+const margin = 600;
 
 /** Shorter lists scroll with their page, in full. */
 const mostInFull = 60;
@@ -57,7 +57,7 @@ export function VirtualList(props: Props) {
   const offset = view.top * scale;
   const first = Math.max(0, Math.floor((offset - margin) / rowHeight));
   const last = Math.min(count, Math.ceil((offset + view.height + margin) / rowHeight));
-  // A row that stays in view keeps its place, so that the browser paints only those that come.
+  // In a list of full height a row keeps its place: the browser paints only those that come.
   const origin = scale === 1 ? 0 : first;
   const shift = view.top + origin * rowHeight - offset;
   const cellsOf = useCells(props.row, first, last);
