@@ -108,12 +108,14 @@ taskOptions(program.command('optimize').description('a better prompt for rows, w
   .action(lazily(async () => (await import('./commands/optimize.js')).optimize));
 program
   .command('extend')
-  .description('more of an ended session, by default as much as its diagnosis advises')
+  .description('goes on with an ended session, by default as far as its diagnosis advises')
   .argument('<id>')
   .option('--budget <answers>', 'the new total of answers', positive)
   .option('--max-cost <usd>', 'the new total of dollars', amount)
   .option('--out <file>', 'where to write the best prompt', 'best-prompt.txt')
   .option('--json', 'the results as JSON')
+  .option('-y, --yes', 'ask nothing before a large or unknown cost')
+  .addHelpText('after', examplesOf('extend ses_01a2', 'extend ses_01a2 --budget 400 --max-cost 2'))
   .action(lazily(async () => (await import('./commands/optimize.js')).extend));
 taskOptions(program.command('eval').description('the score of a prompt on all rows'))
   .addHelpText('after', examplesOf('eval --data rows.jsonl --prompt best-prompt.txt --scorer numeric --json'))

@@ -113,15 +113,18 @@ describe('optimize', () => {
   test('goes on as its diagnosis advises, or to a total', async () => {
     const more = ['--prompt', 'prompt.txt', '--proposer', 'fake/proposer', '--budget', '90', '--out', 'part.txt'];
     const { out } = await ratchet('optimize', ...task, ...more);
+    const [, before] = /^completed \(max_rollouts\): (\d+) answers/m.exec(out)!;
     const [, id] = /^Next: Extend by \d+ answers: ratchet extend (ses_\w+)$/m.exec(out)!;
     const advised = await ratchet('extend', id!, '--out', 'part.txt');
     expect(advised).toMatchObject({ code: 0, err: expect.stringMatching(/^Extend by \d+ answers\.$/m) });
     const shown = [...advised.err.matchAll(/^ +(\d+)\/\d+ answers, /gm)].map(([, answers]) => Number(answers));
-    expect(Math.min(...shown)).toBeGreaterThan(80);
+    expect(shown.length).toBeGreaterThan(0);
+    expect(Math.min(...shown)).toBeGreaterThan(Number(before));
+    expect(advised.err).not.toContain('Note: ');
     expect(await written('part.txt')).toBe((await ratchet('export', id!)).out);
 
     const given = await ratchet('extend', id!, '--budget', '10');
-    expect(given).toMatchObject({ code: 1, err: expect.stringContaining('max_rollouts') });
+    expect(given).toMatchObject({ code: 2, err: expect.stringMatching(/^ratchet: --budget: /m) });
   }, 120_000);
 
   test('prints the best prompt if it can no longer be written', async () => {

@@ -60,7 +60,8 @@ test('the bar ends when the service goes away', async () => {
   expect(written).toContain(showCursor);
 });
 
-test.each([[400], [null]])('without a terminal a search with a budget of %p rollouts gets ten lines', async (max) => {
+/** What follows a session of 40 generations and 390 answers, without a terminal. */
+async function linesOf(max: number | null, from?: number): Promise<string[]> {
   process.stderr.isTTY = false;
   const progress = { total_generations: 40, rollouts_completed: 3, generation: 0, phase: null };
   const lines: string[] = [];
@@ -70,7 +71,22 @@ test.each([[400], [null]])('without a terminal a search with a budget of %p roll
     seq: generation + 1,
     data: { ...state, generation, rollouts_completed: 10 * generation, cost_usd: 0 },
   }));
-  await followSession(sessionOf({ ...state, progress: { ...progress, max_rollouts: max } }, generations));
+  await followSession(sessionOf({ ...state, progress: { ...progress, max_rollouts: max } }, generations), from);
+  return lines;
+}
+
+test.each([[400], [null]])('without a terminal a search with a budget of %p rollouts gets ten lines', async (max) => {
+  const lines = await linesOf(max, undefined);
   expect(lines).toHaveLength(10);
   expect(lines[0]).toMatch(/: estimate 0\.550 .* best reward 0\.500/);
+});
+
+test('what came before an extension is not said again', async () => {
+  expect((await linesOf(400, 200)).map((line) => /(\d+)\/400 answers/.exec(line)?.[1])).toEqual([
+    '210',
+    '240',
+    '280',
+    '320',
+    '360',
+  ]);
 });

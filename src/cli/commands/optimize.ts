@@ -10,7 +10,7 @@ import { sessionRequest, type LabelOptions, type SearchOptions } from '../task/r
 import type { Algorithm } from '../task/search.js';
 import { promptOf, readTask, type ReadTask, type TaskOptions } from '../task/task.js';
 import { taskFields } from '../task/upload.js';
-import { approve, sayPreview, type CostOptions } from './cost.js';
+import { approve, confirmCost, sayPreview, type CostOptions } from './cost.js';
 import { jobOf } from './jobs.js';
 import { report } from './session-report.js';
 
@@ -44,34 +44,41 @@ export async function optimize(given: OptimizeOptions): Promise<void> {
   });
 }
 
-interface ExtendOptions {
+interface ExtendOptions extends Pick<CostOptions, 'maxCost' | 'yes'> {
   budget?: number;
-  maxCost?: number;
   out: string;
   json?: boolean;
 }
 
 /** Lets an ended session go on; without limits, as far as its diagnosis advises. */
-export async function extend(id: string, { out, json = false, budget, maxCost }: ExtendOptions): Promise<void> {
+export async function extend(id: string, { out, json = false, yes = false, ...given }: ExtendOptions): Promise<void> {
   await requireWritable(out, '--out');
-  const named = {
-    ...(budget !== undefined && { max_rollouts: budget }),
-    ...(maxCost !== undefined && { max_cost_usd: maxCost }),
-  };
   await withService(async (client) => {
     const session = jobOf(client, id);
     if (!(session instanceof SessionHandle)) throw new ConfigError(`${id} is no session: only sessions are extended`);
-    await session.extend(Object.keys(named).length > 0 ? named : await advised(session));
+    const { progress, warnings } = await session.get();
+    const limits = limitsOf(given) ?? (await advised(session, yes));
+    await inOptions(() => session.extend(limits));
     noteJob(client, id);
-    await report(client, id, { out, json, prompt: null, warned: [] });
+    await report(client, id, { out, json, prompt: null, warned: warnings, from: progress.rollouts_completed });
   });
 }
 
-async function advised(session: SessionHandle): Promise<Body<'extendSession'>> {
+function limitsOf({ budget, maxCost }: Pick<ExtendOptions, 'budget' | 'maxCost'>): Body<'extendSession'> | null {
+  if (budget === undefined && maxCost === undefined) return null;
+  return {
+    ...(budget !== undefined && { max_rollouts: budget }),
+    ...(maxCost !== undefined && { max_cost_usd: maxCost }),
+  };
+}
+
+/** What the diagnosis advises; without advice nothing, which the service takes or says why not. */
+async function advised(session: SessionHandle, yes: boolean): Promise<Body<'extendSession'>> {
   const { diagnosis } = await session.results();
-  const { label, limit, to } = diagnosis?.action ?? {};
-  if (!limit) throw new ConfigError('nothing advises an extension: give a new total as --budget or --max-cost');
+  const { label, limit, to, cost_usd: cost = null } = diagnosis?.action ?? {};
+  if (!limit || to === null || to === undefined) return {};
   note(`${label}.`);
+  await confirmCost({ rollouts: 0, cost_usd: cost === null ? null : { low: cost, likely: cost, high: cost } }, { yes });
   return { [limit]: to };
 }
 

@@ -13,14 +13,13 @@ const refreshMs = 500;
 const shownParts = 10;
 
 /**
- * Follows a session from now to its end: a live bar on a terminal, elsewhere a line for each tenth
- * of the budget.
+ * Follows a session to its end: a live bar on a terminal, elsewhere a line for each tenth of the
+ * budget, of what comes after `from` answers.
  */
-export async function followSession(session: SessionHandle): Promise<SessionState> {
+export async function followSession(session: SessionHandle, from = 0): Promise<SessionState> {
   const isLive = process.stderr.isTTY;
   let state = await session.get();
   const total = state.progress.max_rollouts ?? 0;
-  const before = state.progress.rollouts_completed;
   const bar = new SingleBar({
     format: total > 0 ? ' {bar} {value}/{total} answers | {text}' : ' {value} answers | {text}',
     hideCursor: true,
@@ -28,7 +27,7 @@ export async function followSession(session: SessionHandle): Promise<SessionStat
   });
   const text = () => [phaseOf(state), textOf(state)].join('');
   const show = () => bar.update(state.progress.rollouts_completed, { text: text() });
-  if (isLive) bar.start(total, before, { text: text() });
+  if (isLive) bar.start(total, state.progress.rollouts_completed, { text: text() });
   try {
     let readAt = Date.now();
     let shown: number | null = null;
@@ -40,7 +39,7 @@ export async function followSession(session: SessionHandle): Promise<SessionStat
       }
       if (isLive || event.type !== 'generation_complete') return;
       const { generation, rollouts_completed: rollouts, cost_usd } = event.data;
-      if (rollouts <= before) return;
+      if (rollouts <= from) return;
       const share = total > 0 ? rollouts / total : generation / state.progress.total_generations;
       const part = Math.min(shownParts - 1, Math.floor(shownParts * share));
       if (part === shown) return;

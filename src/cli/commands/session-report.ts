@@ -26,16 +26,18 @@ interface ReportOptions {
   prompt: Prompt | null;
   /** Warnings that the user has seen. */
   warned: readonly string[];
+  /** Answers before the part to follow; default 0. */
+  from?: number;
 }
 
 /** Follows a session to its end and prints its result. */
 export async function report(
   client: Ratchet,
   sessionId: string,
-  { out, json, prompt, warned }: ReportOptions,
+  { out, json, prompt, warned, from = 0 }: ReportOptions,
 ): Promise<void> {
   const session = client.sessions.handle(sessionId);
-  const state = await followSession(session);
+  const state = await followSession(session, from);
   const results = await session.results();
   const { best_prompt: best } = results;
   const written = best && out !== null ? await tryReplace(out, promptText(best, out), '--out') : null;
