@@ -83,9 +83,9 @@ export const endOfId = (id: string): string => `…${id.slice(-6)}`;
 export const words = (name: string): string => name.replaceAll('_', ' ');
 
 /** Who made something, by the name of the key; null: no key did. */
-export function makerOf(key: { key_name: string } | null | undefined): string {
+export function makerOf(key: { key_id: string; key_name: string } | null | undefined): string {
   if (!key) return 'the service';
-  return firstKeyWords(key.key_name) ?? key.key_name;
+  return firstKeyWords(key) ?? key.key_name;
 }
 
 /** What a caught value says; of a refusal of the service, its detail. */

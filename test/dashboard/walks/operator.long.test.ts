@@ -104,7 +104,7 @@ describe('in an incident', () => {
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByRole('listitem').allTextContents()).toEqual(['nightly two evaluation']);
     await dialog.getByRole('button', { name: /^Pause all/ }).click();
-    await table.getByText('paused by key bootstrap').waitFor();
+    await table.getByText("paused by the service's first key").waitFor();
     const statuses = await Promise.all(jobs.map((id) => readJob(service, id)));
     expect(statuses.map(({ status }) => status)).toEqual(['running', 'paused']);
     expect(await violations(page)).toEqual([]);
@@ -115,7 +115,7 @@ describe('in an incident', () => {
     await page.getByRole('link', { name: 'nightly two' }).click();
     await page
       .locator('.live-state')
-      .getByText(/^Paused by key bootstrap, \d+ s ago$/)
+      .getByText(/^Paused by the service's first key, \d+ s ago$/)
       .waitFor();
     if (shoot) writeFileSync(`${shoot}/paused-${look.width}-${look.colorScheme}.png`, await page.screenshot());
     await page.goBack();

@@ -119,7 +119,7 @@ function named(facts: Fact[], dataset: { dataset_id: string; num_rows: number; n
 interface Run {
   status: string;
   created_at: string;
-  created_by: { key_name: string } | null;
+  created_by: { key_id: string; key_name: string } | null;
   split?: Split;
   candidate?: { session_id: string | null } | null;
 }
