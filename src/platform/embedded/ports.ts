@@ -11,7 +11,7 @@ const range = { first: 20_000, count: 12_000 };
 // Prevents two servers from choosing the same port before either listens.
 const handedOut = new Set<number>();
 
-/** A port that a server of this process listens at until `release`. */
+/** A port of the loopback address at which this process listens, and closes what connects. */
 export interface ReservedPort {
   port: number;
   /** Frees the port for the server that it is for. */
@@ -70,6 +70,8 @@ async function reserve(port: number): Promise<ReservedPort | null> {
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return null;
     throw error;
   }
+  // Without a listener, a connection that cannot be accepted would end the process.
+  server.on('error', () => undefined);
   return {
     port,
     async release() {

@@ -7,7 +7,7 @@ import { useLast } from '../../ui/hooks/use-last.js';
 import { useMedia } from '../../ui/hooks/use-media.js';
 import { Empty, Loading, Problem } from '../../ui/basics.js';
 import { SearchField } from '../../ui/search-field.js';
-import { count } from '../../util/format.js';
+import { counted } from '../../../../src/core/math/words.js';
 import { here, route, setQuery } from '../../util/router.js';
 import { Bar } from './bar.js';
 import { chipsOf, filterOf, noFilter } from './filter.js';
@@ -66,11 +66,11 @@ export function RowsTab(props: {
         {found?.table && <LabelTable table={found.table} filter={filter} />}
         {found && found.clusters.length > 1 && <Clusters clusters={found.clusters} filter={filter} />}
         <Search filter={filter} />
-        {found?.held_out === 0 && !hasFilter && heldout > 0 && (
+        {summary?.held_out === 0 && !hasFilter && heldout > 0 && (
           <p class="quiet">
             {isLive
-              ? `${count(heldout)} held-out rows are not here: they run at the end.`
-              : `${count(heldout)} held-out rows are not here: they did not run, and stay unseen.`}
+              ? `${counted(heldout, 'held-out row')} run at the end, if there is a better prompt to compare.`
+              : `${counted(heldout, 'held-out row')} did not run and stay unseen.`}
           </p>
         )}
         {summary && state ? (
