@@ -38,12 +38,7 @@ export function RowsTab(props: {
     error,
     reload,
   } = useResource(`rows ${key}`, (signal) => source.summary(filter, signal), isLive ? pollMs : null);
-  const wasLive = useRef(isLive);
-  useEffect(() => {
-    // The last rows ended after the last poll.
-    if (wasLive.current && !isLive) void reload();
-    wasLive.current = isLive;
-  }, [isLive]);
+  useReloadAtEnd(isLive, reload);
   const list = usePageList<Row, RowsPage>(
     (after, signal) => source.page(filter, after, signal),
     key,
@@ -66,13 +61,7 @@ export function RowsTab(props: {
         {found?.table && <LabelTable table={found.table} filter={filter} />}
         {found && found.clusters.length > 1 && <Clusters clusters={found.clusters} filter={filter} />}
         <Search filter={filter} />
-        {summary?.held_out === 0 && !hasFilter && heldout > 0 && (
-          <p class="quiet">
-            {isLive
-              ? `${counted(heldout, 'held-out row')} run at the end, if there is a better prompt to compare.`
-              : `${counted(heldout, 'held-out row')} did not run and stay unseen.`}
-          </p>
-        )}
+        {summary?.held_out === 0 && !hasFilter && <Unrun heldout={heldout} isLive={isLive} />}
         {summary && state ? (
           <>
             <Bar
@@ -106,6 +95,28 @@ export function RowsTab(props: {
         <RowReview key={key} jobId={jobId} list={list} seed={shown} summary={summary} onSaved={() => void reload()} />
       )}
     </div>
+  );
+}
+
+/** Reads once more when a job ends: its last rows ended after the last poll. */
+function useReloadAtEnd(isLive: boolean, reload: () => Promise<void>): void {
+  const wasLive = useRef(isLive);
+  useEffect(() => {
+    if (wasLive.current && !isLive) void reload();
+    wasLive.current = isLive;
+  }, [isLive]);
+}
+
+/** Held-out rows, of which none has run. */
+function Unrun({ heldout, isLive }: { heldout: number; isLive: boolean }) {
+  if (heldout === 0) return null;
+  const rows = counted(heldout, 'held-out row');
+  return (
+    <p class="quiet">
+      {isLive
+        ? `${rows} run at the end, if there is a better prompt to compare.`
+        : `${rows} did not run and stay unseen.`}
+    </p>
   );
 }
 
