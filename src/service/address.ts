@@ -1,12 +1,9 @@
 import type { Config, Roles } from './config.js';
-import { reserveFree } from '../platform/embedded/ports.js';
+import { reserveFree, type ReservedPort } from '../platform/embedded/ports.js';
 
-export interface Address {
-  port: number;
+export interface Address extends ReservedPort {
   /** Where callers and containers reach the API. */
   publicUrl: string;
-  /** Frees a port that was chosen here, just before the API listens at it. */
-  release(): Promise<void>;
 }
 
 /** Chooses the port of the API and its public URL. A chosen port stays taken until `release`. */
@@ -16,7 +13,7 @@ export async function chooseAddress(config: Config, roles: Roles): Promise<Addre
   return { port, publicUrl: config.publicUrl ?? `http://${host}:${port}`, release };
 }
 
-async function choosePort({ port, isPortFixed }: Config, { serve, work }: Roles): Promise<Omit<Address, 'publicUrl'>> {
+async function choosePort({ port, isPortFixed }: Config, { serve, work }: Roles): Promise<ReservedPort> {
   if (serve && port === 0) return reserveFree();
   // Several processes, and those who call a server by name, rely on its port.
   if (serve && work && !isPortFixed) return reserveFree(port);

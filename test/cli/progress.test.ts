@@ -76,7 +76,7 @@ async function linesOf(max: number | null, from?: number): Promise<string[]> {
 }
 
 test.each([[400], [null]])('without a terminal a search with a budget of %p rollouts gets ten lines', async (max) => {
-  const lines = await linesOf(max, undefined);
+  const lines = await linesOf(max);
   expect(lines).toHaveLength(10);
   expect(lines[0]).toMatch(/: estimate 0\.550 .* best reward 0\.500/);
 });

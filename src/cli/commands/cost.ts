@@ -95,7 +95,7 @@ export function requireWithin({ cost_usd: cost }: Estimate, maxCost: number): vo
 
 /** On a terminal asks before a large or unknown cost; throws if the answer is not yes. */
 export async function confirmCost(
-  { cost_usd: cost }: Estimate,
+  { cost_usd: cost }: { cost_usd: { high: number } | null },
   { yes = false }: Pick<CostOptions, 'yes'>,
   ask: ((question: string) => Promise<string>) | null = terminal(),
 ): Promise<void> {

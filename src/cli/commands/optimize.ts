@@ -78,7 +78,7 @@ async function advised(session: SessionHandle, yes: boolean): Promise<Body<'exte
   const { label, limit, to, cost_usd: cost = null } = diagnosis?.action ?? {};
   if (!limit || to === null || to === undefined) return {};
   note(`${label}.`);
-  await confirmCost({ rollouts: 0, cost_usd: cost === null ? null : { low: cost, likely: cost, high: cost } }, { yes });
+  await confirmCost({ cost_usd: cost === null ? null : { high: cost } }, { yes });
   return { [limit]: to };
 }
 

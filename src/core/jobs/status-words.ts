@@ -1,6 +1,5 @@
 import type { Status } from './status.js';
 
-/** As the API says it. */
 interface Key {
   key_id: string;
   key_name: string;
